@@ -13,6 +13,7 @@ use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::EndClass;
+use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::message::Inbox;
@@ -157,6 +158,8 @@ async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
 
     let coder = board.start(&task, AgentKind::Coder).await;
     measured.push((AgentKind::Coder, board.measure(&coder).await));
+    let changed = [".claude/settings.json", ".github/workflows/release.yml", "CLAUDE.md"].map(str::to_owned);
+    let protected = ProtectedChange::find(changed, &Config::default().protected_paths);
     let evidence = Evidence {
         head: SHA.to_owned(),
         base: "base".to_owned(),
@@ -165,12 +168,15 @@ async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
         dirty_count: 0,
         diff_empty: false,
         nested: Vec::new(),
+        protected,
     };
     let caller = board.caller(&coder).await;
     board.move_to(&caller, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await;
     board.end(&coder).await;
 
     let reviewer = board.start(&task, AgentKind::Reviewer).await;
+    let told = board.first_message(&reviewer).await;
+    assert!(told.contains("\nChanges protected paths: .claude/settings.json, .github/workflows/release.yml, CLAUDE.md\n"), "{told}");
     measured.push((AgentKind::Reviewer, board.measure(&reviewer).await));
     board.end(&reviewer).await;
     let close = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };

@@ -77,6 +77,8 @@ CREATE TABLE tasks (
   session_id     TEXT,
   -- The commit that was last submitted for review.
   submitted_sha  TEXT,
+  -- The protected paths that the last submitted or approved commit changes.
+  protected_paths TEXT CHECK (protected_paths IS NULL OR json_valid(protected_paths)),
   approved_sha   TEXT,
   merged_sha     TEXT,
   round_of       TEXT REFERENCES tasks(id),

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
+use crate::runs::protected_paths;
 use crate::runs::sandbox::SandboxTier;
 use crate::vocabulary::vocabulary;
 
@@ -48,6 +49,10 @@ pub struct Config {
     /// The free space in MiB below which no agent starts, on the disks of the checkouts and of the database; `None` for 2048 or 5 % of the
     /// disk, whichever is less.
     pub min_free_disk_mib: Option<u64>,
+    /// Globs of paths whose change is marked on the card, relative to the root of the repository.
+    pub protected_paths: Vec<String>,
+    /// Whether a person must approve such a change before it is merged.
+    pub protected_paths_need_human: bool,
     /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
     pub durability: Durability,
@@ -146,6 +151,8 @@ impl Default for Config {
             max_orchestrator_rounds: 3,
             limits: Limits::default(),
             min_free_disk_mib: None,
+            protected_paths: ["CLAUDE.md", "AGENTS.md", ".claude/**", ".github/workflows/**"].map(str::to_owned).to_vec(),
+            protected_paths_need_human: false,
             port_range: (4000, 4099),
             durability: Durability::Full,
             keep_events_days: 90,
@@ -240,6 +247,11 @@ impl Config {
         }
         if self.limits.run_context_percent.is_some_and(|percent| percent > 100) {
             return invalid("limits.run_context_percent", "expected a percentage up to 100, or null for no limit");
+        }
+        for glob in &self.protected_paths {
+            if let Some(problem) = protected_paths::problem(glob) {
+                return invalid("protected_paths", &format!("\"{glob}\": {problem}"));
+            }
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
             return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");

@@ -12,6 +12,7 @@ pub mod limit;
 pub mod output;
 pub mod parking;
 pub mod pause;
+pub mod protected_paths;
 pub mod rescue;
 pub mod run;
 pub mod run_event;

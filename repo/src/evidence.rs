@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use domain::runs::evidence::Evidence;
-use git2::Oid;
+use domain::runs::evidence::{Evidence, HeadEvidence};
+use domain::runs::protected_paths::ProtectedChange;
+use git2::{Diff, DiffOptions, Oid};
 
 use crate::branch;
 use crate::error::{Attempt, RepoError};
@@ -15,20 +16,22 @@ use crate::nested::nested_links;
 use crate::workdir::{Untracked, display_paths};
 
 impl Repository {
-    /// Collects the facts about the work on `branch` in the checkout at `worktree`, compared with `project_branch`.
+    /// Collects the facts about the work on `branch` in the checkout at `worktree`, compared with `project_branch`. `protected` are globs.
     ///
     /// # Errors
     /// A branch or the checkout is missing, or the repository cannot be read.
-    pub fn evidence(&self, worktree: &Path, branch: &str, project_branch: &str) -> Result<Evidence, RepoError> {
+    pub fn evidence(&self, worktree: &Path, branch: &str, project_branch: &str, protected: &[String]) -> Result<Evidence, RepoError> {
         let handle = self.handle()?;
         let head = branch::existing_tip(&handle, branch)?;
         let base = branch::existing_tip(&handle, project_branch)?;
         let (ahead, _behind) =
             handle.graph_ahead_behind(head, base).attempting(|| format!("count the commits of {branch} beyond {project_branch}"))?;
-        let diff_empty = match merge_base(&handle, base, head)? {
+        let start = merge_base(&handle, base, head)?;
+        let diff_empty = match start {
             Some(start) => find_commit(&handle, start)?.tree_id() == find_commit(&handle, head)?.tree_id(),
             None => false,
         };
+        let changes = changes(&handle, start, head)?;
         let dirty = self.changes(worktree, head, Untracked::Folders)?;
         Ok(Evidence {
             head: sha(head),
@@ -37,9 +40,39 @@ impl Repository {
             dirty_paths: display_paths(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
             dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
             diff_empty,
-            nested: nested_links(&handle, base, head)?,
+            nested: nested_links(&handle, head, &changes)?,
+            protected: protected_change(&changes, protected),
         })
     }
+
+    /// Collects the facts about the tip of `branch`, compared with `project_branch`; none if `branch` does not exist.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub fn head_evidence(&self, branch: &str, project_branch: &str, protected: &[String]) -> Result<Option<HeadEvidence>, RepoError> {
+        let handle = self.handle()?;
+        let Some(head) = branch::tip(&handle, branch)? else { return Ok(None) };
+        // Without a project branch, all files count as changed.
+        let start = match branch::tip(&handle, project_branch)? {
+            Some(base) => merge_base(&handle, base, head)?,
+            None => None,
+        };
+        Ok(Some(HeadEvidence { sha: sha(head), protected: protected_change(&changes(&handle, start, head)?, protected) }))
+    }
+}
+
+/// Compares the tree of `head` with that of `start`, or with nothing. A renamed file counts as removed and added, each with its path.
+fn changes(handle: &git2::Repository, start: Option<Oid>, head: Oid) -> Result<Diff<'_>, RepoError> {
+    let comparing = || format!("list the changes of {head}");
+    let tree = |id: Oid| find_commit(handle, id)?.tree().attempting(comparing);
+    let (old, new) = (start.map(tree).transpose()?, tree(head)?);
+    let mut options = DiffOptions::new();
+    handle.diff_tree_to_tree(old.as_ref(), Some(&new), Some(options.include_typechange(true))).attempting(comparing)
+}
+
+fn protected_change(changes: &Diff<'_>, globs: &[String]) -> Option<ProtectedChange> {
+    let paths = changes.deltas().filter_map(|delta| delta.new_file().path_bytes());
+    ProtectedChange::find(paths.map(|path| String::from_utf8_lossy(path).into_owned()), globs)
 }
 
 /// Returns the best common ancestor, or `None` for unrelated histories.

@@ -26,13 +26,13 @@ pub async fn read_evidence(request: EvidenceRequest) -> Result<EvidenceResult, R
 pub fn collect_evidence(look: &EvidenceRequest) -> Result<EvidenceResult, RepoError> {
     match look {
         EvidenceRequest::Nothing => Ok(EvidenceResult::Nothing),
-        EvidenceRequest::Evidence { git_dir, worktree, branch, base } => {
+        EvidenceRequest::Evidence { git_dir, worktree, branch, base, protected } => {
             let repository = Repository::open(Path::new(git_dir))?;
-            Ok(EvidenceResult::Evidence(repository.evidence(Path::new(worktree), branch, base)?))
+            Ok(EvidenceResult::Evidence(repository.evidence(Path::new(worktree), branch, base, protected)?))
         }
-        EvidenceRequest::Head { git_dir, branch } => {
+        EvidenceRequest::Head { git_dir, branch, base, protected } => {
             let repository = Repository::open(Path::new(git_dir))?;
-            Ok(repository.ref_sha(branch)?.map_or(EvidenceResult::Nothing, EvidenceResult::Head))
+            Ok(repository.head_evidence(branch, base, protected)?.map_or(EvidenceResult::Nothing, EvidenceResult::Head))
         }
     }
 }

@@ -136,11 +136,11 @@ fn call_every_function(sample: &TestRepository) {
     let (task, review) = (sample.beside("task"), sample.beside("review"));
     repository.add_worktree("task", &task, BRANCH, &start).unwrap();
     repository.add_detached("review", &review, &start).unwrap();
-    repository.evidence(&task, BRANCH, PROJECT).unwrap();
+    repository.evidence(&task, BRANCH, PROJECT, &[]).unwrap();
     write_in(&task, "code.txt", "changed\n");
     write_in(&task, "new.md", "new\n");
     write_in(&task, "b.long", "new\n");
-    assert_eq!(repository.evidence(&task, BRANCH, PROJECT).unwrap().dirty_count, 3);
+    assert_eq!(repository.evidence(&task, BRANCH, PROJECT, &[]).unwrap().dirty_count, 3);
     let rescue = repository.rescue(RESCUE, &task, &start).unwrap().unwrap();
     assert!(repository.worktree_head("task").unwrap().is_some());
     repository.clear_locks("task", BRANCH).unwrap();

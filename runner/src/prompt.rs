@@ -11,6 +11,7 @@ use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::limit::{LimitMeasure, LimitUse};
+use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::message::Inbox;
@@ -83,6 +84,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let parent = card.round_of.as_ref().or(card.parent_task_id.as_ref());
     let goal = input.goal.map(|goal| [goal.card.title.as_str(), goal.description.as_deref().unwrap_or_default()].join("\n"));
     let last_failure = attempt::last_failure(input.attempts);
+    let protected = card.protected_paths.as_ref().filter(|_| input.run.phase == AgentKind::Reviewer).map(ProtectedChange::named);
     let fields = [
         ("Title", card.title.as_str()),
         ("Description", input.task.description.as_deref().unwrap_or("")),
@@ -95,6 +97,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         ("Base branch", input.base_branch),
         ("Project", &format!("{} {}", input.project.id, input.project.title)),
         ("Parent", parent.map_or("", |parent| parent.as_str())),
+        ("Changes protected paths", protected.as_deref().unwrap_or_default()),
         ("Goal", goal.as_deref().unwrap_or_default()),
         ("Attempt", &input.run.attempt.to_string()),
         ("Last failure", last_failure.as_deref().unwrap_or_default()),

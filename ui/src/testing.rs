@@ -37,6 +37,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         cost_micro_usd: 10,
         tokens: 100,
         near_limit: None,
+        protected_paths: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     }

@@ -207,7 +207,7 @@ impl TestServer {
         let db = &self.state.db;
         db.record_checkout(&task, &branch, "/nowhere").await.unwrap();
         db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::InProgress), EvidenceResult::Nothing).await.unwrap();
-        db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::Done), EvidenceResult::Head(head.clone())).await.unwrap();
+        db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::Done), EvidenceResult::head(head.clone())).await.unwrap();
         repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
         let tip = repository.ref_sha(&target).unwrap().unwrap();
         db.record_merge(&task, &head, &target, &tip).await.unwrap();

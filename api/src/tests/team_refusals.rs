@@ -64,6 +64,7 @@ async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
         dirty_count: 0,
         diff_empty: false,
         nested: Vec::new(),
+        protected: None,
     };
     db.move_task(&coder, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await.unwrap();
     server.end(&reserved.run.id).await;
@@ -191,7 +192,7 @@ async fn move_from_done_to_done_verifies_the_work_of_others() {
     let (db, target) = (&server.state.db, format!("vibe-relay/{project}"));
     let repository = server.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
-    db.approve_task(&lena, &task, None, EvidenceResult::Head(head.clone())).await.unwrap();
+    db.approve_task(&lena, &task, None, EvidenceResult::head(head.clone())).await.unwrap();
     repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
     db.record_merge(&task, &head, &target, &tip).await.unwrap();

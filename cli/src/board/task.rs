@@ -123,6 +123,9 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
     let card = &view.task.card;
     output::line(format!("{} ({})", project::line(card).trim(), card.status));
+    if let Some(change) = &card.protected_paths {
+        output::line(format!("changes protected paths: {}", change.named()));
+    }
     if let Some(description) = &view.task.description {
         output::line("");
         output::quoted(description);

@@ -119,6 +119,7 @@ impl Store {
             dirty_count: 0,
             diff_empty: false,
             nested: Vec::new(),
+            protected: None,
         };
         // Work that was sent back needs a new commit.
         let heads = if sent_back { ["first", APPROVED].as_slice() } else { [APPROVED].as_slice() };
@@ -135,7 +136,7 @@ impl Store {
             let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview, head).await?;
             self.db.add_comment(&reviewer.caller, task, COMMENT, None).await?;
             let to = if head == APPROVED { Status::Done } else { Status::InProgress };
-            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::Head(head.to_owned())).await?;
+            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::head(head)).await?;
             self.end(reviewer).await?;
         }
         let branch = self.db.project(&self.project).await?.integration_branch;

@@ -30,6 +30,7 @@ pub struct Db {
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
     pub(crate) caller_cache: CallerCache,
+    pub(crate) protected_paths: Arc<[String]>,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
@@ -59,7 +60,16 @@ impl Db {
         let (sender, committed) = watch::channel(seq);
         let (presence, caller_cache) = (Presence::new(now()), CallerCache::default());
         let tx = Tx::new(connection, seq, config.max_orchestrator_rounds, hooks, presence.clone(), caller_cache.clone(), now());
-        Ok(Self { readers, writer: Writer::start(tx, sender, lock), committed, presence, caller_cache, epoch: epoch.into(), path: path.into() })
+        Ok(Self {
+            readers,
+            writer: Writer::start(tx, sender, lock),
+            committed,
+            presence,
+            caller_cache,
+            protected_paths: config.protected_paths.as_slice().into(),
+            epoch: epoch.into(),
+            path: path.into(),
+        })
     }
 
     /// Identifies this log: sequence numbers of another epoch are not comparable.

@@ -309,6 +309,7 @@ pub(super) fn clean() -> Evidence {
         dirty_count: 0,
         diff_empty: false,
         nested: Vec::new(),
+        protected: None,
     }
 }
 
@@ -317,7 +318,7 @@ pub(super) fn evidence() -> EvidenceResult {
 }
 
 pub(super) fn head(sha: &str) -> EvidenceResult {
-    EvidenceResult::Head(sha.to_owned())
+    EvidenceResult::head(sha)
 }
 
 /// Returns the refusal in `result`.

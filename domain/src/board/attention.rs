@@ -7,6 +7,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::FailureClass;
 use crate::runs::limit::{LimitScope, LimitUse};
+use crate::runs::protected_paths::ProtectedChange;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -32,6 +33,8 @@ vocabulary! {
         NoOutcome = "protocol",
         /// The assignee sent no heartbeat for too long.
         AssigneeUnresponsive = "silent",
+        /// Its approved commit changes protected paths, and a person must approve it too.
+        ProtectedPaths = "protected_paths",
     }
 }
 
@@ -74,6 +77,12 @@ impl Attention {
     /// Creates the attention for a project branch whose tip nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip), limit: None }
+    }
+
+    /// Creates the attention for an approved commit that changes protected paths.
+    pub fn protected_paths(change: &ProtectedChange) -> Self {
+        let detail = format!("The approved commit changes protected paths: {}. Press Approve to merge it, or send it back.", change.named());
+        Self::new(AttentionKind::ProtectedPaths, detail)
     }
 
     /// Creates the attention for a limit that the agent program enforced itself.

@@ -12,6 +12,8 @@ use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::limit::LimitUse;
+use crate::runs::protected_paths::ProtectedChange;
+use crate::team::person::is_person;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
@@ -56,6 +58,9 @@ pub struct Card {
     /// The limit of its run or of the task that was nearly used up when this was last noticed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near_limit: Option<LimitUse>,
+    /// The protected paths that its last submitted or approved commit changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected_paths: Option<ProtectedChange>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -64,6 +69,12 @@ impl Card {
     /// Whether its branch is in the merge queue.
     pub fn is_approved(&self) -> bool {
         self.status == Status::InReview && self.approved_sha.is_some()
+    }
+
+    /// Whether it is approved, but not by a person, and changes protected paths.
+    pub fn lacks_approval_of_a_person(&self) -> bool {
+        let by_person = self.contributors.approved_by.as_deref().is_some_and(is_person);
+        self.is_approved() && self.protected_paths.is_some() && !by_person
     }
 
     /// Whether its work is in the project branch.

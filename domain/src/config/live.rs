@@ -21,8 +21,9 @@ impl LiveConfig {
             ("worktrees_path", self.config.worktrees_path != changed.worktrees_path),
             ("durability", self.config.durability != changed.durability),
             ("log", self.config.log != changed.log),
-            // The store reads it once.
+            // The store reads these once.
             ("max_orchestrator_rounds", self.config.max_orchestrator_rounds != changed.max_orchestrator_rounds),
+            ("protected_paths", self.config.protected_paths != changed.protected_paths),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))
@@ -34,6 +35,7 @@ impl LiveConfig {
             durability: self.config.durability,
             log: self.config.log.clone(),
             max_orchestrator_rounds: self.config.max_orchestrator_rounds,
+            protected_paths: self.config.protected_paths.clone(),
             ..changed
         };
         Self { config, notice }

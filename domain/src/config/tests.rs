@@ -49,6 +49,7 @@ fn invalid_values_are_rejected() {
         r#"{"port_range": [80, 90]}"#,
         r#"{"agent_command": []}"#,
         r#"{"durability": "some"}"#,
+        r#"{"protected_paths": ["docs/**", "/CLAUDE.md"]}"#,
         r#"{"sandbox": "container"}"#,
         r#"{"sandbox": "jail", "sandbox_min": "jail+net"}"#,
     ] {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::id::TaskId;
+use crate::runs::protected_paths::ProtectedChange;
 
 /// A full lowercase hexadecimal object id of 40 digits.
 pub type Sha = String;
@@ -32,6 +33,8 @@ pub struct Evidence {
     pub diff_empty: bool,
     /// Nested repositories that the work commits as links and that `.gitmodules` does not name, so that nobody else can fetch them.
     pub nested: Vec<String>,
+    /// The protected paths that the work changes.
+    pub protected: Option<ProtectedChange>,
 }
 
 impl Evidence {
@@ -119,9 +122,11 @@ pub enum EvidenceRequest {
         branch: String,
         /// The branch to compare with.
         base: String,
+        /// The globs of protected paths.
+        protected: Vec<String>,
     },
-    /// The tip of the branch.
-    Head { git_dir: String, branch: String },
+    /// The tip of the branch, and the protected paths that it changes.
+    Head { git_dir: String, branch: String, base: String, protected: Vec<String> },
 }
 
 impl EvidenceRequest {
@@ -139,5 +144,21 @@ impl EvidenceRequest {
 pub enum EvidenceResult {
     Nothing,
     Evidence(Evidence),
-    Head(Sha),
+    Head(HeadEvidence),
+}
+
+impl EvidenceResult {
+    /// The facts about a commit that changes no protected paths.
+    pub fn head(sha: impl Into<Sha>) -> Self {
+        Self::Head(HeadEvidence { sha: sha.into(), protected: None })
+    }
+}
+
+/// The facts about the commit that a verdict is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadEvidence {
+    /// The commit at the tip of the task's branch.
+    pub sha: Sha,
+    /// The protected paths that it changes.
+    pub protected: Option<ProtectedChange>,
 }

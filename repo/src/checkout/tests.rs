@@ -66,7 +66,7 @@ fn a_pipe_in_place_of_a_git_file_does_not_block() {
         assert!(made, "no pipe at {}", file.display());
     }
     assert_eq!(checkouts_using(&sample, "main"), ["repository"]);
-    repository.evidence(&path, "vr/TASK-001/work", "main").unwrap();
+    repository.evidence(&path, "vr/TASK-001/work", "main", &[]).unwrap();
     repository.add_worktree("task", &path, "vr/TASK-001/work", &start).unwrap();
     assert_eq!(git(&path, &["status", "--porcelain"]), "");
 }

@@ -5,26 +5,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use git2::{DiffOptions, FileMode, Oid};
+use git2::{Diff, FileMode, Oid};
 
 use crate::error::{Attempt, RepoError};
-use crate::evidence::merge_base;
 use crate::handle::find_commit;
 
-/// Lists the links that `head` added since its merge base with `base` and that its `.gitmodules` does not name.
-pub(crate) fn nested_links(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Vec<String>, RepoError> {
-    let comparing = || format!("look for nested repositories in {head}");
-    let tree = |id: Oid| find_commit(handle, id)?.tree().attempting(comparing);
-    let start = merge_base(handle, base, head)?.map(tree).transpose()?;
-    let new = tree(head)?;
-    let mut options = DiffOptions::new();
-    let diff = handle.diff_tree_to_tree(start.as_ref(), Some(&new), Some(options.include_typechange(true))).attempting(comparing)?;
-    let added = diff.deltas().filter(|delta| delta.new_file().mode() == FileMode::Commit && delta.old_file().mode() != FileMode::Commit);
+/// Lists the links among the `changes` of `head` that it added and that its `.gitmodules` does not name.
+pub(crate) fn nested_links(handle: &git2::Repository, head: Oid, changes: &Diff<'_>) -> Result<Vec<String>, RepoError> {
+    let added = changes.deltas().filter(|delta| delta.new_file().mode() == FileMode::Commit && delta.old_file().mode() != FileMode::Commit);
     let added: Vec<String> = added.filter_map(|delta| Some(delta.new_file().path()?.to_string_lossy().into_owned())).collect();
     if added.is_empty() {
         return Ok(added);
     }
-    let entry = new.get_path(Path::new(".gitmodules")).ok();
+    let tree = find_commit(handle, head)?.tree().attempting(|| format!("look for nested repositories in {head}"))?;
+    let entry = tree.get_path(Path::new(".gitmodules")).ok();
     let blob = entry.and_then(|entry| handle.find_blob(entry.id()).ok());
     let text = blob.map(|blob| String::from_utf8_lossy(blob.content()).into_owned()).unwrap_or_default();
     let named = paths(&text);

@@ -235,6 +235,6 @@ fn submodules_are_empty_and_file_modes_are_preserved() {
     task.repository.add_worktree(NAME, &task.path, BRANCH, &start).unwrap();
     assert_eq!(git(&task.path, &["status", "--porcelain"]), "");
     assert_eq!(fs::read_dir(task.path.join("vendor/lib")).unwrap().count(), 0);
-    let evidence = task.repository.evidence(&task.path, BRANCH, "main").unwrap();
+    let evidence = task.repository.evidence(&task.path, BRANCH, "main", &[]).unwrap();
     assert_eq!(evidence.dirty_paths, Vec::<String>::new());
 }

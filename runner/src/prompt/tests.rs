@@ -69,6 +69,7 @@ fn task(title: &str, description: &str) -> Task {
         cost_micro_usd: 0,
         tokens: 0,
         near_limit: None,
+        protected_paths: None,
         created_at: nine(),
         updated_at: nine(),
     };

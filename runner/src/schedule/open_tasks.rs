@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use db::TaskSnapshot;
-use domain::board::attention::AttentionKind;
+use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
@@ -58,6 +58,14 @@ impl<'a> Scheduler<'a> {
             let undecided = self.branch_decisions.get(&card.project_id).map(|task| WaitReason::UnapprovedCommits { task: (*task).clone() });
             if card.is_approved() && undecided.is_some() {
                 self.set_wait_reason(card, undecided);
+                continue;
+            }
+            if let Some(change) =
+                card.protected_paths.as_ref().filter(|_| self.config.protected_paths_need_human && card.lacks_approval_of_a_person())
+            {
+                let Attention { kind, detail, .. } = Attention::protected_paths(change);
+                self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind, detail });
+                self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
             if card.is_approved() {

@@ -11,6 +11,7 @@ mod turns;
 
 use std::time::Duration;
 
+use domain::board::attention::AttentionKind;
 use domain::board::status::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Backlog, Done, InProgress, InReview};
@@ -370,4 +371,15 @@ fn repository_that_does_not_respond_holds_up_only_its_tasks() {
             "TASK-005: assigned to mara",
         ]
     );
+}
+
+#[test]
+fn changed_instructions_wait_for_a_person_where_configured() {
+    let by_reviewer = || task(1).approved_with_instructions("reviewer-TASK-001");
+    assert_eq!(scene([by_reviewer()]).actions(), ["merge TASK-001"]);
+    let board = scene([by_reviewer(), task(2).approved_with_instructions("human/ann"), task(3).approved()]).protected_paths_need_human();
+    assert_eq!(board.actions(), ["flag TASK-001: protected_paths", "merge TASK-002"]);
+    assert_eq!(board.wait_reasons()[0], "TASK-001: needs you");
+    let asked = scene([by_reviewer().attention(AttentionKind::ProtectedPaths)]).protected_paths_need_human();
+    assert!(asked.actions().is_empty());
 }

@@ -66,7 +66,7 @@ async fn evidence(project: &Project, branch: &str, path: &str) -> Result<(Eviden
     let (branch, path, base) = (branch.to_owned(), path.to_owned(), project.integration_branch.clone());
     with_repository(Path::new(&project.git_dir), move |repository| {
         let path = Path::new(&path);
-        Ok((repository.evidence(path, &branch, &base)?, checkout_head(repository, path)?))
+        Ok((repository.evidence(path, &branch, &base, &[])?, checkout_head(repository, path)?))
     })
     .await
 }
@@ -100,6 +100,7 @@ mod tests {
             dirty_paths,
             diff_empty,
             nested: Vec::new(),
+            protected: None,
         }
     }
 

@@ -107,6 +107,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::Repository => "repository",
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
+        AttentionKind::ProtectedPaths => "protected paths",
     }
 }
 

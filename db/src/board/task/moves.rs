@@ -1,5 +1,6 @@
 //! Moves a task on request, and tells which evidence a move needs.
 
+use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::transition::{Requirement, rule};
@@ -28,15 +29,16 @@ impl Db {
             return Err(Refusal::not_found("task", id).into());
         }
         let Some(branch) = task.branch else { return Ok(EvidenceRequest::Nothing) };
-        let project = self.project(&task.card.project_id).await?;
+        let Project { git_dir, integration_branch: base, .. } = self.project(&task.card.project_id).await?;
+        let protected = self.protected_paths.to_vec();
         let to = if approves(caller, to) { Status::InReview } else { to };
         let movers = movers(&mut *self.readers.acquire().await?, caller, &task.card).await?;
         Ok(match movers.iter().find_map(|who| rule(task.card.phase, task.card.status, to, *who)).map(|rule| rule.requirement) {
             Some(Requirement::Evidence) => match task.worktree_path {
-                Some(worktree) => EvidenceRequest::Evidence { git_dir: project.git_dir, worktree, branch, base: project.integration_branch },
+                Some(worktree) => EvidenceRequest::Evidence { git_dir, worktree, branch, base, protected },
                 None => EvidenceRequest::Nothing,
             },
-            Some(Requirement::Verdict | Requirement::Approval) => EvidenceRequest::Head { git_dir: project.git_dir, branch },
+            Some(Requirement::Verdict | Requirement::Approval) => EvidenceRequest::Head { git_dir, branch, base, protected },
             _ => EvidenceRequest::Nothing,
         })
     }

@@ -23,7 +23,7 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit"
+    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths"
     };
 }
 
@@ -199,6 +199,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         cost_micro_usd: row.try_get("cost_micro_usd")?,
         tokens: row.try_get("tokens")?,
         near_limit: json(row, "near_limit")?,
+        protected_paths: json(row, "protected_paths")?,
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,
     })

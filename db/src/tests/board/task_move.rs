@@ -6,7 +6,8 @@ use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::transition::{Mover, rule};
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::{Evidence, EvidenceRequest, EvidenceResult};
+use domain::runs::evidence::{Evidence, EvidenceRequest, EvidenceResult, HeadEvidence};
+use domain::runs::protected_paths::ProtectedChange;
 
 use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, clean, code, evidence, head, refusal};
@@ -228,8 +229,9 @@ async fn required_evidence_depends_on_the_move() {
         worktree: "trees/1".to_owned(),
         branch: branch.clone(),
         base: "vibe-relay/PROJ-001".to_owned(),
+        protected: store.config.protected_paths.clone(),
     };
-    let tip = EvidenceRequest::Head { git_dir, branch };
+    let tip = EvidenceRequest::Head { git_dir, branch, base: "vibe-relay/PROJ-001".to_owned(), protected: store.config.protected_paths.clone() };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
     assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no evidence");
     assert_eq!(look(&Caller::owner(), Status::Done).await, tip);
@@ -239,4 +241,37 @@ async fn required_evidence_depends_on_the_move() {
     assert_eq!(look(&reviewer.caller, Status::Done).await, tip);
     assert_eq!(look(&reviewer.caller, Status::InProgress).await, EvidenceRequest::Nothing);
     assert_eq!(code(store.db.required_evidence(&Caller::owner(), &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
+}
+
+#[tokio::test]
+async fn card_names_the_protected_paths_of_its_last_commit() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let change = |path: &str| ProtectedChange::find([path.to_owned()], &store.config.protected_paths);
+    let (instructions, workflow) = (change("CLAUDE.md"), change(".github/workflows/ci.yml"));
+    let submit = async |head: &str, protected: Option<ProtectedChange>| {
+        let coder = store.agent(&task, AgentKind::Coder).await;
+        store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
+        let found = EvidenceResult::Evidence(Evidence { head: head.to_owned(), protected, ..clean() });
+        store.move_with(&coder.caller, &task, Status::InReview, None, found).await.unwrap();
+        store.finish(&coder).await;
+    };
+    submit("one", instructions.clone()).await;
+    assert_eq!(store.card(&task).await.protected_paths, instructions);
+    store.check_fold().await;
+    store.move_with(&Caller::owner(), &task, Status::InProgress, Some("Leave CLAUDE.md alone"), EvidenceResult::Nothing).await.unwrap();
+    submit("two", None).await;
+    assert_eq!(store.card(&task).await.protected_paths, None, "a new commit counts for itself");
+
+    // Somebody committed once more before the reviewer started.
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "three").await;
+    let found = EvidenceResult::Head(HeadEvidence { sha: "three".to_owned(), protected: workflow.clone() });
+    store.move_with(&reviewer.caller, &task, Status::Done, None, found).await.unwrap();
+    let approved = store.card(&task).await;
+    assert_eq!((&approved.protected_paths, approved.lacks_approval_of_a_person()), (&workflow, true));
+    let found = EvidenceResult::Head(HeadEvidence { sha: "three".to_owned(), protected: workflow.clone() });
+    store.move_with(&Caller::owner(), &task, Status::Done, None, found).await.unwrap();
+    let approved = store.card(&task).await;
+    assert_eq!((&approved.protected_paths, approved.lacks_approval_of_a_person(), approved.is_approved()), (&workflow, false, true));
+    store.check_fold().await;
 }

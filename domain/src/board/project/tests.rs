@@ -56,6 +56,7 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         cost_micro_usd: 0,
         tokens: 0,
         near_limit: None,
+        protected_paths: None,
         created_at: at,
         updated_at: at,
     }

@@ -1,6 +1,7 @@
 //! Boards of one line each, and schedules as short texts.
 
 mod projects;
+mod protected_paths;
 mod spending;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +74,7 @@ pub(super) fn task(number: u64) -> Draft {
         cost_micro_usd: 0,
         tokens: 0,
         near_limit: None,
+        protected_paths: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };

@@ -5,6 +5,7 @@ use domain::runs::usage::consumption;
 
 /// Returns the known facts, each with its name.
 pub(crate) fn card_facts(card: &Card) -> Vec<(&'static str, String)> {
-    let cost = consumption(card.cost_micro_usd, card.tokens);
-    cost.map(|cost| ("Cost", cost)).into_iter().collect()
+    let cost = consumption(card.cost_micro_usd, card.tokens).map(|cost| ("Cost", cost));
+    let protected = card.protected_paths.as_ref().map(|change| ("Protected paths", format!("changes {}", change.named())));
+    protected.into_iter().chain(cost).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Must not decide anything: the transition table offers a gate, and the server decides about each use.
 
+use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
@@ -36,11 +37,16 @@ impl Gate {
 /// The gate actions for a task. A rule whose status stays the same approves or verifies.
 fn gates(card: &Card) -> Vec<Gate> {
     match rule(card.phase, card.status, card.status, Mover::Human).map(|rule| rule.requirement) {
-        Some(Requirement::Verdict) if card.approved_sha.is_none() => vec![Gate::Approve],
+        Some(Requirement::Verdict) if card.approved_sha.is_none() || awaits_a_person(card) => vec![Gate::Approve],
         Some(Requirement::Independence) if card.contributors.verified_by.is_none() => vec![Gate::Verify, Gate::Reject],
         Some(Requirement::Independence) => vec![Gate::Reject],
         _ => Vec::new(),
     }
+}
+
+/// Whether an approved card waits for a person to approve it too.
+fn awaits_a_person(card: &Card) -> bool {
+    card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ProtectedPaths)
 }
 
 #[component]
@@ -158,6 +164,7 @@ fn AssignDialog(task: TaskId, current: (Option<String>, Option<Role>), external:
 
 #[cfg(test)]
 mod tests {
+    use domain::board::attention::Attention;
     use domain::board::card::Contributors;
     use domain::board::status::Status;
     use domain::runs::agent_kind::AgentKind;
@@ -180,5 +187,7 @@ mod tests {
         assert_eq!(gates(&Card { contributors, ..done }), [Gate::Reject]);
         let approved = Card { approved_sha: Some("abc".to_owned()), ..testing::card(1, Status::InReview) };
         assert!(gates(&approved).is_empty());
+        let attention = Some(Attention::new(AttentionKind::ProtectedPaths, ""));
+        assert_eq!(gates(&Card { attention, ..approved }), [Gate::Approve], "a person must approve it too");
     }
 }

@@ -10,7 +10,8 @@ use domain::board::transition::refusal::MoveRefusal;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::{EvidenceResult, Sha};
+use domain::runs::evidence::{EvidenceResult, HeadEvidence, Sha};
+use domain::runs::protected_paths::ProtectedChange;
 use domain::team::person::is_person;
 use domain::text;
 
@@ -65,6 +66,16 @@ pub(crate) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &
         return Err(MoveRefusal::AlreadySentBack { task: id, sha: evidence.head.clone() }.into());
     }
     sqlx::query("UPDATE tasks SET submitted_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&evidence.head).execute(&mut tx.connection).await?;
+    mark_protected(tx, &id, evidence.protected.as_ref()).await
+}
+
+/// Stores the protected paths that the submitted or approved commit changes. The event of the move shows them.
+async fn mark_protected(tx: &mut Tx, task: &TaskId, change: Option<&ProtectedChange>) -> Result<()> {
+    sqlx::query("UPDATE tasks SET protected_paths = $2 WHERE id = $1")
+        .bind(task.as_str())
+        .bind(change.map(serde_json::to_string).transpose()?)
+        .execute(&mut tx.connection)
+        .await?;
     Ok(())
 }
 
@@ -107,7 +118,9 @@ pub(crate) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
 }
 
 pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<Sha> {
-    let EvidenceResult::Head(head) = found else { return Err(MoveRefusal::NothingToApprove { task: task.card.id.clone() }.into()) };
+    let EvidenceResult::Head(HeadEvidence { sha: head, protected }) = found else {
+        return Err(MoveRefusal::NothingToApprove { task: task.card.id.clone() }.into());
+    };
     if let Some(assignee) = external_assignee(&task.card) {
         let problem = format!("{assignee} did not work on its branch");
         return Err(wrong_status(&task.card, &problem, "Move it to done, or unassign it to have its branch merged.").into());
@@ -125,6 +138,7 @@ pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &E
     contribution::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
     contribution::record(tx, &task.card.id, &name, Contribution::Approved).await?;
     record_verdict(tx, caller, task, head, "approved").await?;
+    mark_protected(tx, &task.card.id, protected.as_ref()).await?;
     Ok(head.clone())
 }
 
@@ -171,8 +185,9 @@ pub(crate) async fn approval(
         return comment::insert(tx, &Caller::Runner, &task.card.project_id, &task.card.id, &note).await.map(drop);
     }
     match found {
-        EvidenceResult::Head(head) if request.merge => {
+        EvidenceResult::Head(HeadEvidence { sha: head, protected }) if request.merge => {
             record_verdict(tx, caller, task, head, "approved").await?;
+            mark_protected(tx, &task.card.id, protected.as_ref()).await?;
             change.to = Status::InReview;
             change.approved = Some(head.clone());
         }
