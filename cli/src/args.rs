@@ -68,6 +68,14 @@ pub(crate) enum Command {
         #[arg(long)]
         project: Option<String>,
     },
+    /// Stop the agent of a task and continue in its worktree yourself.
+    Takeover {
+        /// Task id, for example TASK-001.
+        task: String,
+        /// Let agents continue, and tell them what you changed.
+        #[arg(long)]
+        give_back: bool,
+    },
     /// End a pause.
     Resume {
         /// Project id, for example PROJ-001; default: the pause of all projects.

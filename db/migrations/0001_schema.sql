@@ -66,7 +66,7 @@ CREATE TABLE tasks (
   description    TEXT,
   phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
   status         TEXT NOT NULL DEFAULT 'backlog' CHECK (status IN ('backlog', 'in_progress', 'in_review', 'done', 'cancelled')),
-  held_by        TEXT CHECK (held_by IN ('human', 'plan', 'stop')),
+  held_by        TEXT CHECK (held_by IN ('human', 'plan', 'stop', 'takeover')),
   attention      TEXT CHECK (attention IS NULL OR json_valid(attention)),
   wait_reason    TEXT CHECK (wait_reason IS NULL OR json_valid(wait_reason)),
   cancel_reason  TEXT CHECK (cancel_reason IN ('failed', 'abandoned', 'obsolete', 'duplicate')),
@@ -75,6 +75,12 @@ CREATE TABLE tasks (
   worktree_path  TEXT,
   branch         TEXT,
   session_id     TEXT,
+  -- The sessions of runs up to this one are not continued.
+  forgotten_run  TEXT REFERENCES agent_runs(id),
+  -- Whether its worktree is replaced by a new one before the next run.
+  replace_tree   INTEGER NOT NULL DEFAULT 0 CHECK (replace_tree IN (0, 1)),
+  -- The tip of its branch when a person took it over.
+  takeover_sha   TEXT,
   -- The commit that was last submitted for review.
   submitted_sha  TEXT,
   -- The protected paths that the last submitted or approved commit changes.
@@ -156,6 +162,8 @@ CREATE TABLE agent_runs (
   phase             TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
   attempt           INTEGER NOT NULL,
   session_id        TEXT,
+  -- The shell command with which a person continues the session, without the id of the session.
+  resume_command    TEXT,
   worktree_path     TEXT,
   run_dir           TEXT,
   -- When the folder was removed because of its age or size.

@@ -11,6 +11,7 @@ pub mod question;
 pub mod reducer;
 pub mod stage;
 pub mod status;
+pub mod takeover;
 pub mod task;
 pub mod transition;
 pub mod wait_reason;

@@ -18,6 +18,7 @@ use crate::board::comment::Comment;
 use crate::board::project::PlanApproval;
 use crate::board::question::Question;
 use crate::board::status::Status;
+use crate::board::takeover::Takeover;
 use crate::board::task::Task;
 use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
@@ -133,6 +134,9 @@ pub struct TaskView {
     pub description_html: Option<String>,
     /// The unanswered question.
     pub question: Option<Question>,
+    /// Where and how to continue by hand, while a person has taken the task over and its agent is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takeover: Option<Takeover>,
     /// A further effect of the request, for example that the merge is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

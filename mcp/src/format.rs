@@ -91,6 +91,7 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     // Agents cannot press Start, so they get another sentence.
     match card.held_by {
         Some(HeldBy::Plan) => Some("waits until the human starts the plan".to_owned()),
+        Some(HeldBy::Takeover) => Some("taken over by the human".to_owned()),
         Some(HeldBy::Human | HeldBy::Stop) => Some("held by the human".to_owned()),
         None => card.wait_reason.as_ref().map(WaitReason::sentence),
     }

@@ -23,6 +23,7 @@ pub use claude::error::classify_stderr;
 pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, sign_in};
 pub use claude::hook;
 pub use claude::launch::{FILES, encode, launch};
+pub use claude::manual::resume_command;
 pub use claude::probe::{check_sign_in, parking_hint, version_warning};
 pub use claude::session::{RULE_FILES, remove_sessions};
 

@@ -170,7 +170,7 @@ impl Supervisor {
             }
             Action::Start { task, phase, status } if self.start_check.is_fresh() => {
                 let (context, wake, id) = (self.context.clone(), self.register(state, &task), task.clone());
-                let work = async move { run::start(&context, &id, phase, status, wake).await.map_err(|error| error.to_string()) };
+                let work = async move { run::start(&context, &id, phase, status, wake).await };
                 self.jobs.start(JobKey::Task(task), work);
             }
             // The next tick starts it, when the check has passed.

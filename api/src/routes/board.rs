@@ -7,6 +7,7 @@ mod goal;
 mod plan;
 mod project;
 mod question;
+mod takeover;
 pub(super) mod task;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -30,6 +31,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(task::retry_task))
         .routes(routes!(task::stop_task))
         .routes(routes!(task::cancel_task))
+        .routes(routes!(takeover::take_over_task))
+        .routes(routes!(takeover::give_back_task))
         .routes(routes!(task::get_task_diff))
         .routes(routes!(question::answer_question))
         .routes(routes!(gate::assign_task))

@@ -82,7 +82,7 @@ async fn every_route_works() {
     team::coordinate(&mut story, &mara).await;
 
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
-    assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(2)), "{landed}");
+    assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(3)), "{landed}");
     assert_eq!(story.server.sample.read("footer.html").as_deref(), Some("<footer>"), "the clean checkout follows");
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
@@ -203,7 +203,8 @@ async fn run_and_diff(story: &mut Story) {
     let repository = story.server.sample.repository();
     repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap();
     let head = story.server.sample.commit_on("vr/TASK-004/work", &[("footer.html", Some("<footer>"))], "Add a footer");
-    story.server.state.db.record_checkout(&task, "vr/TASK-004/work", "/nowhere").await.unwrap();
+    story.server.state.db.record_checkout(&task, "vr/TASK-004/work", &runs::worktree(story, &head)).await.unwrap();
+    let head = runs::takeover(story).await;
     let open = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!((open["files"][0]["path"].as_str(), open["head"].as_str()), (Some("footer.html"), Some(head.as_str())));
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Subcommand;
 use domain::board::status::Status;
+use domain::board::task::retry::{RetryOptions, RetrySession, RetryTree};
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
@@ -75,6 +76,18 @@ pub(crate) enum Command {
     Retry {
         /// Task id, for example TASK-001.
         task: String,
+        /// Begin a new session instead of continuing the last one.
+        #[arg(long)]
+        fresh: bool,
+        /// Begin in a new worktree from the project branch. A rescue ref keeps the content of the old one.
+        #[arg(long)]
+        base: bool,
+        /// Another model for this and later attempts.
+        #[arg(long)]
+        model: Option<String>,
+        /// A comment that the agent reads.
+        #[arg(long)]
+        note: Option<String>,
     },
 }
 
@@ -106,7 +119,10 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
         Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
         Command::Raise { task } => client.post(&format!("{}/raise", path(&task)?), &json!({})).await?,
-        Command::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
+        Command::Retry { task, fresh, base, model, note } => {
+            let (session, tree) = (fresh.then_some(RetrySession::Fresh), base.then_some(RetryTree::Base));
+            client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, model, note }).await?
+        }
     };
     output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
     if let Some(note) = view.note {

@@ -35,19 +35,22 @@ pub struct ShimProcess {
 }
 
 impl Db {
-    /// Records that the shim of a run is about to start. Without this record, nothing was ever started.
+    /// Records that the shim of a run is about to start. Without this record, nothing was ever started. `resume_command` is how a person
+    /// continues its session, without the id of the session.
     ///
     /// # Errors
     /// When the run does not exist.
-    pub async fn record_launch(&self, id: &RunId, marker: &str, boot_id: Option<&str>) -> Result<()> {
+    pub async fn record_launch(&self, id: &RunId, marker: &str, boot_id: Option<&str>, resume_command: Option<&str>) -> Result<()> {
         let (id, marker, boot_id) = (id.clone(), marker.to_owned(), boot_id.map(str::to_owned));
+        let resume_command = resume_command.map(str::to_owned);
         self.write(move |tx| {
             Box::pin(async move {
                 row::read(&mut tx.connection, &id).await?;
-                sqlx::query("UPDATE agent_runs SET marker = $2, boot_id = $3 WHERE id = $1")
+                sqlx::query("UPDATE agent_runs SET marker = $2, boot_id = $3, resume_command = $4 WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&marker)
                     .bind(&boot_id)
+                    .bind(&resume_command)
                     .execute(&mut tx.connection)
                     .await?;
                 tx.skip_event(NoEventReason::ProcessIdentity);

@@ -41,14 +41,15 @@ impl Db {
         Ok(found.is_some())
     }
 
-    /// Lists the owned references of a repository whose task has no live run. Only the server writes these.
+    /// Lists the owned references of a repository whose task has neither a live run nor a person at work. Only the server writes these.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn idle_references(&self, git_dir: &str) -> Result<Vec<String>> {
         let found = sqlx::query_scalar(
             "SELECT name FROM owned_refs
-             WHERE git_dir = $1 AND (task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL))
+             WHERE git_dir = $1 AND (task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL
+                  UNION ALL SELECT id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review') AND held_by = 'takeover'))
              ORDER BY name",
         );
         Ok(found.bind(git_dir).fetch_all(&self.readers).await?)

@@ -157,14 +157,17 @@ impl Db {
         rows.iter().map(row::run_of).collect()
     }
 
-    /// Returns the latest session of this task and agent kind, which the next run resumes. One that is full is not resumed.
+    /// Returns the latest session of this task and agent kind, which the next run resumes. One that is full, or that a person wants
+    /// replaced, is not resumed.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn last_session(&self, task: &TaskId, phase: AgentKind) -> Result<Option<String>> {
         let found: Option<Option<String>> = sqlx::query_scalar(
-            "SELECT CASE WHEN failure = 'context_full' THEN NULL ELSE session_id END FROM agent_runs
-              WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL ORDER BY length(id) DESC, id DESC LIMIT 1",
+            "SELECT CASE WHEN r.failure = 'context_full' OR length(r.id) < length(t.forgotten_run)
+                       OR (length(r.id) = length(t.forgotten_run) AND r.id <= t.forgotten_run) THEN NULL ELSE r.session_id END
+              FROM agent_runs r JOIN tasks t ON t.id = r.task_id
+              WHERE r.task_id = $1 AND r.phase = $2 AND r.session_id IS NOT NULL ORDER BY length(r.id) DESC, r.id DESC LIMIT 1",
         )
         .bind(task.as_str())
         .bind(phase.as_str())

@@ -34,6 +34,8 @@ vocabulary! {
         Plan = "plan",
         /// The human stopped its run.
         Stop = "stop",
+        /// A person works in the task's worktree.
+        Takeover = "takeover",
     }
 }
 

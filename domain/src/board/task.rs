@@ -4,6 +4,7 @@
 
 pub mod event;
 pub mod refusal;
+pub mod retry;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

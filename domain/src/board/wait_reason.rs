@@ -93,6 +93,7 @@ impl WaitReason {
             Self::Held { by: HeldBy::Human } => "held until someone presses Start".to_owned(),
             Self::Held { by: HeldBy::Plan } => "held until someone starts the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped until someone presses Start or Retry".to_owned(),
+            Self::Held { by: HeldBy::Takeover } => "taken over until someone gives it back".to_owned(),
             Self::NoFreeSlot { limit } => format!("no free slot: {limit} agents running"),
             Self::KindLimitReached { phase } => format!("waiting for the running {phase}"),
             Self::Backoff { until, after } => format!("retrying at {} ({})", until.clock(), after.sentence()),

@@ -122,7 +122,7 @@ fn task_view_has_all_fields_at_the_top() {
         answer: None,
         answered_at: None,
     };
-    let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), note: None };
+    let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), takeover: None, note: None };
     insta::assert_snapshot!(round_trip(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"tokens":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
 }
 
@@ -210,6 +210,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
         WaitReason::Held { by: HeldBy::Human },
         WaitReason::Held { by: HeldBy::Plan },
         WaitReason::Held { by: HeldBy::Stop },
+        WaitReason::Held { by: HeldBy::Takeover },
         WaitReason::NoFreeSlot { limit: 3 },
         WaitReason::KindLimitReached { phase: AgentKind::Reviewer },
         WaitReason::Backoff { until: at(), after: FailureClass::Crashed },
@@ -230,6 +231,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"held","by":"human"} held until someone presses Start
     {"is":"held","by":"plan"} held until someone starts the plan
     {"is":"held","by":"stop"} stopped until someone presses Start or Retry
+    {"is":"held","by":"takeover"} taken over until someone gives it back
     {"is":"no_free_slot","limit":3} no free slot: 3 agents running
     {"is":"kind_limit_reached","phase":"reviewer"} waiting for the running reviewer
     {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} retrying at 09:05 UTC (the agent's process crashed)

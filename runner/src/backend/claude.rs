@@ -6,6 +6,7 @@
 //! |---|---|
 //! | probe: version and sign-in, and what a person can do about a problem | [`probe`] |
 //! | command line, files, and messages for its stdin | [`launch`] |
+//! | a session that a person continues | [`manual`] |
 //! | environment that it inherits and reserves | [`environment`] |
 //! | its files in the home folder, and its sign-in | [`home`] |
 //! | output to run events | [`decode`], [`tool`], [`error`] |
@@ -24,6 +25,7 @@ pub(super) mod error;
 pub(super) mod home;
 pub mod hook;
 pub(super) mod launch;
+pub(super) mod manual;
 pub(super) mod probe;
 pub(super) mod session;
 mod tool;

@@ -86,7 +86,7 @@ async fn too_much_unmerged_work_stays_and_asks() {
     assert!(files.iter().all(|file| file.exists()), "nothing is lost");
 
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     clean(&board.db, &task).await.unwrap();
     assert!(!path.exists());
 }

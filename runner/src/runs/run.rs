@@ -27,6 +27,7 @@ use crate::free_space;
 use crate::jail::choice::{SandboxChoice, choose};
 use crate::preflight::CHECK_INTERVAL;
 use crate::process::Programs;
+use crate::retry;
 use crate::supervisor::WakeHandle;
 use crate::watch::{record_never_started, record_start_failure, watch};
 
@@ -70,7 +71,23 @@ impl RunContext {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
+pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> Result<(), String> {
+    let db = &context.db;
+    if db.wants_new_tree(task).await.map_err(text)? {
+        retry::clean(db, task).await?;
+        // Otherwise the card says why, or the next schedule tries again.
+        if db.wants_new_tree(task).await.map_err(text)? {
+            return Ok(());
+        }
+    }
+    start_run(context, task, phase, status, wake).await.map_err(text)
+}
+
+fn text(error: db::Error) -> String {
+    error.to_string()
+}
+
+async fn start_run(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;

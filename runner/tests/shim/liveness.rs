@@ -107,7 +107,7 @@ async fn reserved_run_that_never_started_uses_no_attempt() {
         let reserved = bench.db.reserve_run(wish).await.unwrap();
         if ready {
             let spec = super::run::Run::new("exit 1").spec;
-            bench.db.record_launch(&reserved.run.id, &spec.marker, None).await.unwrap();
+            bench.db.record_launch(&reserved.run.id, &spec.marker, None, None).await.unwrap();
             RunDir::create(&reserved.run_dir, &spec).unwrap();
         }
         let server = bench.serve();

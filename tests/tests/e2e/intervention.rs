@@ -1,5 +1,7 @@
 //! The human intervenes while agents work: stops them, moves their cards and writes to them. No agent continues or starts against that.
 
+use std::path::Path;
+
 use domain::board::card::Card;
 use domain::board::project::Project;
 use domain::board::reducer::Board;
@@ -11,6 +13,7 @@ use domain::runs::failure::EndClass;
 use domain::runs::output::OutputKind;
 use domain::runs::run::{Run, RunChange};
 use domain::wire::TaskView;
+use reqwest::Method;
 use serde_json::{Value, json};
 use tests::git::git;
 use tests::mcp;
@@ -120,6 +123,60 @@ async fn paused_project_starts_nothing_across_a_restart() {
     assert_eq!(switch(&server, "resume").await.paused_at, None);
     done(&server, &project, &working).await;
     done(&server, &project, &waiting).await;
+}
+
+#[tokio::test]
+async fn person_takes_a_task_over_and_gives_it_back() {
+    let (server, project) = standing_board().await;
+    let task = add(&server, &project, "Slow errand").await;
+    at_work(&server, &task).await;
+    let taken = press(&server, &task, "take-over").await;
+    assert_eq!((taken.task.card.held_by, taken.takeover), (Some(HeldBy::Takeover), None), "not before its agent is gone");
+    all_idle(&server, &project).await;
+    let run = server.runs(&task).await.unwrap().remove(0);
+    let takeover = server.task(&task).await.unwrap().takeover.unwrap();
+    assert_eq!(Some(&takeover.folder), run.worktree_path.as_ref());
+    let command = takeover.command.unwrap();
+    assert!(command.starts_with(&format!("cd {} && ", takeover.folder)), "{command}");
+    assert!(command.ends_with(&format!(" --resume {}", run.session_id.as_ref().unwrap())), "{command}");
+
+    let folder = Path::new(&takeover.folder);
+    std::fs::write(folder.join("mine.txt"), "by hand").unwrap();
+    git(folder, &["add", "mine.txt"]).unwrap();
+    git(folder, &["commit", "-qm", "By hand"]).unwrap();
+    std::fs::write(folder.join("notes.md"), "not committed").unwrap();
+    stays_idle(&server, &project, &task, 1).await;
+    press(&server, &task, "give-back").await;
+    done(&server, &project, &task).await;
+    let runs = server.runs(&task).await.unwrap();
+    assert_eq!(phases(&runs), [STOPPED, CODED, REVIEWED]);
+    resumed(&runs[0], &runs[1]);
+    let told = &server.comments(&task).await.unwrap()[0].comment.content;
+    assert!(told.contains(" By hand") && told.contains("- mine.txt") && told.contains("- notes.md"), "{told}");
+    for (file, content) in [("mine.txt", "by hand"), ("notes.md", "not committed")] {
+        assert_eq!(git(&server.repository(), &["show", &format!("vibe-relay/{project}:{file}")]).unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn retry_begins_again_in_a_new_session_and_worktree() {
+    let (server, project) = standing_board().await;
+    let task = add(&server, &project, "Slow errand").await;
+    at_work(&server, &task).await;
+    let options = json!({"session": "fresh", "tree": "base", "note": "Begin again."});
+    let request = server.request(Method::POST, &format!("/api/tasks/{task}/retry")).json(&options);
+    assert_eq!(server.refusal(request).await.unwrap().code, "run-ending", "its agent still works");
+    press(&server, &task, "stop").await;
+    all_idle(&server, &project).await;
+    support::open(&server, task.as_str());
+    let _: TaskView = server.post(&format!("/api/tasks/{task}/retry"), &options).await.unwrap();
+    done(&server, &project, &task).await;
+    let runs = server.runs(&task).await.unwrap();
+    assert_eq!(phases(&runs), [STOPPED, CODED, REVIEWED]);
+    assert!(runs[0].session_id.is_some() && runs[0].session_id != runs[1].session_id);
+    let kept = format!("refs/vibe-relay/rescue/{task}/uncommitted");
+    assert_eq!(git(&server.repository(), &["show", &format!("{kept}:{task}.txt")]).unwrap(), "half", "nothing was lost");
+    assert_eq!(server.comments(&task).await.unwrap()[0].comment.content, "Begin again.");
 }
 
 #[tokio::test]

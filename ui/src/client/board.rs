@@ -3,6 +3,7 @@
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::project::Project;
 use domain::board::status::Status;
+use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
@@ -51,6 +52,16 @@ impl Client {
         self.finish(Request::get(&path).query([("status", status.as_str()), ("before", &before)])).await
     }
 
+    /// Stops the agent of a task, so that the reader continues by hand.
+    pub(crate) async fn take_over(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/take-over"), &empty()).await
+    }
+
+    /// Lets agents continue a task that was taken over.
+    pub(crate) async fn give_back(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/give-back"), &empty()).await
+    }
+
     pub(crate) async fn approve_plan(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/plan/approve"), &empty()).await
     }
@@ -81,8 +92,8 @@ impl Client {
         self.send(Method::POST, &task_path(&task, "/start"), &empty()).await
     }
 
-    pub(crate) async fn retry(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/retry"), &empty()).await
+    pub(crate) async fn retry(self, task: TaskId, options: RetryOptions) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/retry"), &options).await
     }
 
     pub(crate) async fn cancel(self, task: TaskId, reason: String) -> Result<IgnoredAny, Failure> {

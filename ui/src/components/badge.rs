@@ -216,6 +216,7 @@ pub(crate) fn card_badge(card: &Card) -> (String, Tone) {
     match &card.run {
         Some(run) if run.stopping => ("Stopping".to_owned(), Tone::Neutral),
         Some(run) if run.phase != card.phase => (format!("{} working", phase_label(run.phase)), Tone::Live),
+        None if card.held_by == Some(HeldBy::Takeover) && card.status.is_open() => ("Taken over".to_owned(), Tone::Live),
         None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
             let (label, tone) = match (Stage::of(card), &card.contributors.assigned_to) {

@@ -13,6 +13,8 @@ pub(crate) mod new_project;
 pub(crate) mod new_task;
 pub(crate) mod project_header;
 pub(crate) mod question;
+pub(crate) mod retry;
+pub(crate) mod takeover;
 pub(crate) mod task_actions;
 pub(crate) mod task_composer;
 pub(crate) mod task_contributors;

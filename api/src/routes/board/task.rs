@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
 use domain::board::status::Status;
+use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, Task, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
@@ -16,7 +17,7 @@ use domain::wire::{Cancel, TaskView};
 use repo::{DiffLimits, Effort, Repository};
 
 use crate::error::{Error, Result};
-use crate::extract::{Body, Id, NoBody};
+use crate::extract::{Body, Id, NoBody, OptionalBody};
 use crate::markdown;
 use crate::state::AppState;
 
@@ -81,14 +82,20 @@ pub(crate) async fn start_task(
 }
 
 /// Retry a task at once, with all of its attempts restored
-#[utoipa::path(post, path = "/api/tasks/{id}/retry", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
+#[utoipa::path(
+    post,
+    path = "/api/tasks/{id}/retry",
+    params(("id" = TaskId, Path)),
+    request_body(content = RetryOptions, description = "May be empty"),
+    responses((status = 200, body = TaskView))
+)]
 pub(crate) async fn retry_task(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id<TaskId>,
-    _: NoBody,
+    OptionalBody(options): OptionalBody<RetryOptions>,
 ) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.retry_task(&caller, &id).await?, None).await
+    view(&state.db, state.db.retry_task(&caller, &id, options).await?, None).await
 }
 
 /// Stop the run of a task and hold the task in its column
@@ -168,5 +175,6 @@ pub(crate) fn move_note(before: &Task, to: Status, after: &Task) -> Option<Strin
 pub(crate) async fn view(db: &Db, task: Task, note: Option<String>) -> Result<Json<TaskView>> {
     let question = db.open_question(&task.card.id).await?;
     let description_html = task.description.as_deref().map(markdown::render);
-    Ok(Json(TaskView { task, description_html, question, note }))
+    let takeover = db.takeover(&task).await?;
+    Ok(Json(TaskView { task, description_html, question, takeover, note }))
 }

@@ -1,6 +1,9 @@
-//! The steps of the story about pauses and the sandbox of agents.
+//! The steps of the story about pauses, takeovers and the sandbox of agents.
+
+use std::path::Path;
 
 use axum::http::StatusCode;
+use repo::testing::{commit_all_in, write_in};
 use serde_json::{Value, json};
 
 use super::Story;
@@ -13,6 +16,36 @@ pub(super) async fn pause(story: &mut Story) {
     let all = story.act("post", "/api/pause", "", Value::Null, StatusCode::OK).await;
     assert_eq!(story.get("/api/server", "").await["paused_at"], all["paused_at"]);
     assert_eq!(story.act("post", "/api/resume", "", Value::Null, StatusCode::OK).await, json!({"paused_at": null}));
+}
+
+/// Creates the worktree of TASK-004 and returns its path.
+pub(super) fn worktree(story: &Story, head: &str) -> String {
+    let folder = story.server.sample.beside("TASK-004");
+    story.server.sample.repository().add_worktree("vibe-relay-TASK-004", &folder, "vr/TASK-004/work", &head.to_owned()).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+/// Takes TASK-004 over, works on it and gives it back. Returns its new commit.
+pub(super) async fn takeover(story: &mut Story) -> String {
+    let early = story.act("post", "/api/tasks/{id}/give-back", "TASK-004", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert!(early["detail"].as_str().unwrap().ends_with("it is not taken over"), "{early}");
+    let taken = story.act("post", "/api/tasks/{id}/take-over", "TASK-004", Value::Null, StatusCode::OK).await;
+    assert_eq!((&taken["held_by"], &taken["takeover"]["folder"]), (&json!("takeover"), &taken["worktree_path"]));
+    let folder = Path::new(taken["worktree_path"].as_str().unwrap());
+    write_in(folder, "header.html", "<header>");
+    let head = commit_all_in(folder, "Add a header");
+    write_in(folder, "notes.md", "Later");
+    let given = story.act("post", "/api/tasks/{id}/give-back", "TASK-004", Value::Null, StatusCode::OK).await;
+    assert_eq!((&given["held_by"], &given["takeover"]), (&Value::Null, &Value::Null));
+    let thread = story.get("/api/tasks/{id}/comments", "TASK-004").await;
+    let told = thread["items"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+    for part in ["Add a header", "- header.html", "- notes.md", "refs/vibe-relay/rescue/TASK-004/given-back"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("footer"), "that was there before: {told}");
+    assert_eq!(std::fs::read_to_string(folder.join("notes.md")).unwrap(), "Later", "nothing was moved");
+    std::fs::remove_file(folder.join("notes.md")).unwrap();
+    head
 }
 
 pub(super) async fn sandbox(story: &mut Story) {

@@ -1,7 +1,8 @@
 //! Edits, starts, retries and stops tasks. None of these moves a task.
 
-use domain::board::status::Status;
+use domain::board::status::{HeldBy, Status};
 use domain::board::task::event::TaskEvent;
+use domain::board::task::retry::RetryOptions;
 use domain::board::task::{Task, TaskFields, TaskPatch};
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
@@ -9,8 +10,9 @@ use domain::runs::evidence::EvidenceResult;
 use crate::board::attention::write as attention;
 use crate::board::dependency::write as dependency;
 use crate::board::task::row as tasks;
-use crate::board::task::row::wrong_status;
+use crate::board::task::row::{taken_over, wrong_status};
 use crate::board::task::write::change::MoveRequest;
+use crate::board::task::write::retry;
 use crate::board::task::write::{release, stop, update_fields};
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
@@ -72,23 +74,26 @@ impl Db {
     /// # Errors
     /// When it is done or cancelled.
     pub async fn start_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
-        self.release(caller, id, "starting tasks").await
+        self.release(caller, id, "starting tasks", RetryOptions::default()).await
     }
 
-    /// Lets the runner retry a task at once with a full number of attempts. On a finished task, it clears the attention.
+    /// Lets the runner retry a task at once with a full number of attempts, as `options` say. On a finished task, it clears the attention.
     ///
     /// # Errors
-    /// When it is done or cancelled.
-    pub async fn retry_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
-        self.release(caller, id, "retrying tasks").await
+    /// When it is done or cancelled, or the options do not fit its state.
+    pub async fn retry_task(&self, caller: &Caller, id: &TaskId, options: RetryOptions) -> Result<Task> {
+        self.release(caller, id, "retrying tasks", options).await
     }
 
-    async fn release(&self, caller: &Caller, id: &TaskId, action: &'static str) -> Result<Task> {
+    async fn release(&self, caller: &Caller, id: &TaskId, action: &'static str, options: RetryOptions) -> Result<Task> {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_person(action)?;
                 let task = tasks::task(&mut tx.connection, &id).await?;
+                if task.card.held_by == Some(HeldBy::Takeover) {
+                    return Err(taken_over(&task.card).into());
+                }
                 branch::accept_tip(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
                     // Nothing can be started; the human has seen the attention.
@@ -103,6 +108,7 @@ impl Db {
                     };
                     return Err(wrong_status(&task.card, "it is finished", hint).into());
                 }
+                retry::apply(tx, &caller, &task, &options).await?;
                 release(tx, &caller, &task).await?;
                 task_changed(tx, &caller, &task.card.project_id, &id).await?;
                 tasks::task(&mut tx.connection, &id).await

@@ -158,6 +158,11 @@ pub(crate) fn wrong_status(card: &Card, problem: &str, hint: &str) -> TaskRefusa
     TaskRefusal::WrongStatus { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
 }
 
+/// Creates the refusal of an action while a person works in the worktree of a task.
+pub(crate) fn taken_over(card: &Card) -> TaskRefusal {
+    wrong_status(card, "a person has taken it over", "Give it back first.")
+}
+
 pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
     let run = match optional::<RunId>(row, "live_id")? {
         None => None,

@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod moves;
 pub(crate) mod notice;
 pub(crate) mod requirement;
+pub(crate) mod retry;
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
@@ -12,6 +13,7 @@ use domain::board::task::event::TaskEvent;
 use domain::board::task::{Task, TaskFields};
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
 use domain::runs::run::RunRefusal;
 
 use crate::board::attention::write as attention;
@@ -97,6 +99,9 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
 /// Fences the live run of a task and holds the task if it is open. Returns its project.
 pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<ProjectId> {
     let task = tasks::task(&mut tx.connection, id).await?;
+    if task.card.held_by == Some(HeldBy::Takeover) {
+        return Err(tasks::taken_over(&task.card).into());
+    }
     if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
         return Err(RunRefusal::NotLive(id.to_string()).into());
     }
@@ -105,6 +110,13 @@ pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<Pr
         hold(tx, caller, &task, HeldBy::Stop).await?;
     }
     Ok(task.card.project_id)
+}
+
+/// Fences the live run of an open task and holds the task for a person who works in its worktree.
+pub(crate) async fn take_over(tx: &mut Tx, caller: &Caller, task: &Task, head: &Sha) -> Result<()> {
+    fence_run(tx, caller, &task.card).await?;
+    sqlx::query("UPDATE tasks SET takeover_sha = $2 WHERE id = $1").bind(task.card.id.as_str()).bind(head).execute(&mut tx.connection).await?;
+    hold(tx, caller, task, HeldBy::Takeover).await
 }
 
 async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {

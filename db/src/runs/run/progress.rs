@@ -162,7 +162,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                sqlx::query("UPDATE tasks SET worktree_path = NULL, branch = NULL WHERE id = $1")
+                sqlx::query("UPDATE tasks SET worktree_path = NULL, branch = NULL, replace_tree = 0 WHERE id = $1")
                     .bind(id.as_str())
                     .execute(&mut tx.connection)
                     .await?;
@@ -174,6 +174,14 @@ impl Db {
             })
         })
         .await
+    }
+
+    /// Whether a person wants the worktree of a task replaced before its next run.
+    ///
+    /// # Errors
+    /// When the task does not exist.
+    pub async fn wants_new_tree(&self, id: &TaskId) -> Result<bool> {
+        Ok(sqlx::query_scalar("SELECT replace_tree FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&self.readers).await?)
     }
 
     /// Tells on the card of a live run which files that control git changed while it was at work.

@@ -113,8 +113,8 @@ async fn empty_plan_can_be_accepted() {
     store.finish(&planning).await;
     assert!(store.card(&planner).await.attention.is_some());
     assert_eq!(store.project().await.status, ProjectStatus::Active);
-    assert_eq!(store.db.retry_task(&Caller::owner(), &planner).await.unwrap().card.attention, None);
+    assert_eq!(store.db.retry_task(&Caller::owner(), &planner, Default::default()).await.unwrap().card.attention, None);
     assert_eq!(store.project().await.status, ProjectStatus::Complete);
-    assert_eq!(code(store.db.retry_task(&Caller::owner(), &planner).await), "not-now");
+    assert_eq!(code(store.db.retry_task(&Caller::owner(), &planner, Default::default()).await), "not-now");
     store.check_fold().await;
 }

@@ -96,7 +96,7 @@ async fn human_decision_resets_review_round_count() {
     store.work(&task).await;
     again().await;
     assert_eq!(rounds().await, 1);
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     assert_eq!(rounds().await, 0);
 }
 

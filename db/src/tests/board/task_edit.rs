@@ -89,7 +89,7 @@ async fn start_and_retry_reset_attempts() {
     }
     assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Failed);
     assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await.map(|_| ())), "not-now");
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     let state = store.db.snapshot().await.unwrap().tasks.remove(0);
     assert_eq!((state.failures, state.last_failure, state.retry_at), (0, None, None));
     assert_eq!(state.task.card.attention, None);
@@ -106,12 +106,12 @@ async fn only_the_human_starts_and_stops_open_tasks() {
     let task = store.task("One").await;
     for caller in [Caller::Runner, store.agent(&task, AgentKind::Coder).await.caller] {
         assert_eq!(code(store.db.start_task(&caller, &task).await), "human-only");
-        assert_eq!(code(store.db.retry_task(&caller, &task).await), "human-only");
+        assert_eq!(code(store.db.retry_task(&caller, &task, Default::default()).await), "human-only");
         assert_eq!(code(store.db.stop_task(&caller, &task).await), "human-only");
     }
     store.cancel(&task, "obsolete").await;
     assert_eq!(code(store.db.start_task(&Caller::owner(), &task).await), "not-now");
-    assert_eq!(code(store.db.retry_task(&Caller::owner(), &task).await), "not-now");
+    assert_eq!(code(store.db.retry_task(&Caller::owner(), &task, Default::default()).await), "not-now");
     assert_eq!(code(store.db.stop_task(&Caller::owner(), &task).await), "no-live-run");
 }
 

@@ -80,7 +80,7 @@ async fn unresponsive_assignee_is_flagged_once_until_heartbeat() {
     assert_eq!(asks(&store, &task).await, None, "it was reassigned meanwhile");
     miss("ben").await;
     miss("ben").await;
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     assert_eq!(asks(&store, &task).await, Some((AttentionKind::AssigneeUnresponsive, "Assigned to ben, silent.".to_owned())), "the flag stays");
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
     store.db.clear_unresponsive_assignee(&task).await.unwrap();

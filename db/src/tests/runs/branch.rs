@@ -61,9 +61,9 @@ async fn branch_decision_is_asked_on_one_card_and_accepts_its_tip() {
     assert_eq!(accepted().await, None);
 
     // A card without a branch decision accepts no tip.
-    store.db.retry_task(&Caller::owner(), &two).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &two, Default::default()).await.unwrap();
     assert_eq!(accepted().await, None);
-    store.db.retry_task(&Caller::owner(), &one).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &one, Default::default()).await.unwrap();
     assert_eq!((store.card(&one).await.attention, accepted().await), (None, Some(sha("tip"))));
     store.db.record_branch_tip(&store.project, "branch", Some(&sha("left")), &sha("tip")).await.unwrap();
     assert_eq!(accepted().await, None, "it is now the recorded tip");
@@ -82,7 +82,7 @@ async fn only_branch_attention_accepts_a_tip() {
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!((attention.detail.as_str(), attention.tip), ("It could not be merged", None), "the first attention stays");
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     assert_eq!(store.db.branch_record(&store.project).await.unwrap().accepted_tip, None);
     store.cancel(&task, "obsolete").await;
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();

@@ -309,7 +309,7 @@ async fn process_of_a_run_is_recorded_in_two_steps() {
     let store = Store::board().await;
     let run = store.db.reserve_run(new_run(&store.task("One").await, None)).await.unwrap().run.id;
     assert_eq!(store.db.run_process(&run).await.unwrap(), None, "nothing was started");
-    store.db.record_launch(&run, "RUN-001.x", Some("boot")).await.unwrap();
+    store.db.record_launch(&run, "RUN-001.x", Some("boot"), None).await.unwrap();
     let launched = RunProcess { marker: "RUN-001.x".to_owned(), boot_id: Some("boot".to_owned()), shim: None };
     assert_eq!(store.db.run_process(&run).await.unwrap(), Some(launched.clone()));
     let shim = ShimProcess { pid: 42, started: 99 };

@@ -60,7 +60,7 @@ async fn unapproved_commits_block_merges_until_accepted() {
     recheck(&board.db, &task).await.unwrap();
     assert_eq!((board.db.latest(), asked(&board, &task).await), (seq, Some(attention)), "the human is asked once");
 
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let head = board.tip(BRANCH).unwrap();
@@ -93,7 +93,7 @@ async fn restored_branch_can_be_retried() {
     let tip = evil(&board);
     merge(&board.db, &task).await.unwrap();
     board.sample.set_branch(BRANCH, &left);
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     // Accepting it then does not accept it later.
@@ -110,7 +110,7 @@ async fn human_accepts_only_the_shown_tip() {
     evil(&board);
     merge(&board.db, &task).await.unwrap();
     let newer = board.sample.commit_on(BRANCH, &[("more.txt", Some("evil"))], "And more");
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     assert_eq!(attention.tip, Some(newer));
@@ -185,11 +185,11 @@ async fn lost_merges_are_reported_and_can_be_restored() {
 
     let other = board.sample.commit_on(BRANCH, &[("c", Some("c"))], "Instead");
     recheck(&board.db, &task).await.unwrap();
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam Sample; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let head = board.tip(BRANCH).unwrap();
@@ -205,7 +205,7 @@ async fn recorded_tip_may_be_gone_from_the_repository() {
     merge(&board.db, &task).await.unwrap();
     let detail = asked(&board, &task).await.unwrap().detail;
     assert!(detail.contains("“Merge TASK-001: Add a” by Sam Sample") && !detail.contains("git branch"), "{detail}");
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
 }
@@ -251,7 +251,7 @@ async fn accepted_branch_updates_the_humans_checkout() {
     board.sample.commit_all("My own");
     merge(&board.db, &task).await.unwrap();
     assert!(asked(&board, &task).await.unwrap().detail.contains("“My own”"));
-    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     assert_eq!((board.sample.read("theirs").as_deref(), board.sample.read("b").as_deref()), (Some("mine"), Some("b")));

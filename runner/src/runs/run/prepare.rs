@@ -97,7 +97,8 @@ pub(super) async fn prepare(
     };
     // Stored before anything starts: without it, nothing was started.
     let (marker, boot_id) = (files.marker.clone(), procfs::boot_id().ok());
-    db.record_launch(&run.id, &marker, boot_id.as_deref()).await.map_err(spawn_failed)?;
+    let resume_command = resume_command(&context.config(), run.phase, &plan.path)?;
+    db.record_launch(&run.id, &marker, boot_id.as_deref(), Some(&resume_command)).await.map_err(spawn_failed)?;
     let run_dir = off_thread(move || files.write()).await.map_err(spawn_failed)??;
     // Recorded before the agent can echo its prompt. If it never does, the next attempt receives the same messages.
     if !inbox.messages.is_empty() {
@@ -278,6 +279,13 @@ fn command(config: &Config) -> Result<Vec<String>, StartFailure> {
     let program = preflight::program(config).map_err(|failure| StartFailure::Failed(FailureClass::ProgramMissing, failure.detail))?;
     let arguments = config.agent_command.iter().skip(1).cloned();
     Ok(std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect())
+}
+
+/// How a person continues the sessions of an agent kind in a checkout.
+fn resume_command(config: &Config, phase: AgentKind, checkout: &Path) -> Result<String, StartFailure> {
+    let configured = config.agent(phase).env.get(backend::CONFIG_VARIABLE).cloned();
+    let inherited = || std::env::var(backend::CONFIG_VARIABLE).ok().filter(|folder| !folder.is_empty());
+    Ok(backend::resume_command(&command(config)?, configured.or_else(inherited).as_deref(), checkout))
 }
 
 /// Reads the instructions of the commit that a plan names.

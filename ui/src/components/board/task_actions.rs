@@ -3,8 +3,9 @@
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
 use domain::board::card::Card;
-use domain::board::status::CancelReason;
+use domain::board::status::{CancelReason, HeldBy};
 use domain::board::task::TaskPatch;
+use domain::board::task::retry::RetryOptions;
 use domain::board::transition::{Mover, target_columns};
 use domain::id::TaskId;
 use domain::wire::TaskView;
@@ -14,6 +15,8 @@ use web_sys::HtmlElement;
 
 use crate::client::Client;
 use crate::components::board::gate::TaskGates;
+use crate::components::board::retry::RetryDialog;
+use crate::components::board::takeover::TakeoverButton;
 use crate::components::board::task_form::{TaskDraft, TaskFields};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
@@ -25,6 +28,7 @@ use crate::moves::{CancelReasons, Moves};
 enum TaskDialog {
     None,
     Edit,
+    Retry,
     Cancel,
 }
 
@@ -36,10 +40,18 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let menu_button = NodeRef::<html::Button>::new();
     let task = StoredValue::new(task);
 
-    let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
+    let held = Memo::new(move |_| card.with(|card| card.held_by.is_some_and(|by| by != HeldBy::Takeover) && card.attention.is_none()));
     // Retry settles only attention that ends with a new start.
     let can_retry = Memo::new(move |_| {
-        card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.limit.is_none() && !attention.kind.survives_release()))
+        card.with(|card| {
+            card.attention.as_ref().is_some_and(|attention| attention.limit.is_none() && !attention.kind.survives_release())
+                && card.held_by != Some(HeldBy::Takeover)
+        })
+    });
+    // With another session, other files, another model or a note.
+    let can_choose = Memo::new(move |_| {
+        let is_stopped = move || card.with(|card| card.held_by == Some(HeldBy::Stop) && card.attention.is_none());
+        card.with(|card| card.status.is_open() && card.run.is_none()) && (can_retry.get() || is_stopped())
     });
     let can_raise = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.limit.is_some())));
     let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
@@ -55,6 +67,10 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             Some(view) => view! { <EditDialog view=view close=close /> }.into_any(),
             None => ().into_any(),
         },
+        TaskDialog::Retry => match view.get_untracked() {
+            Some(view) => view! { <RetryDialog view=view close=close /> }.into_any(),
+            None => ().into_any(),
+        },
         TaskDialog::Cancel => view! { <CancelDialog task=task.get_value() close=close /> }.into_any(),
     };
     view! {
@@ -66,7 +82,10 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                 <button type="button" class="button primary" on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
             </Show>
             <Show when=move || can_retry.get()>
-                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>{retry_label}</button>
+                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
+            </Show>
+            <Show when=move || can_choose.get()>
+                <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Retry)>"Retry…"</button>
             </Show>
             {move || run.get().map(|(run, stopping)| view! {
                 <button type="button" class="button" disabled=stopping on:click=move |_| {
@@ -86,6 +105,7 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                 </button>
             </Show>
             <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Edit)>"Edit"</button>
+            <TakeoverButton task=task.get_value() card=card view=view />
             <TaskGates task=task.get_value() card=card />
             <Show when=move || closable.get()>
                 <button type="button" class="button danger" on:click=move |_| open.set(TaskDialog::Cancel)>"Cancel task"</button>

@@ -1,6 +1,7 @@
 //! The panel of one task: its actions, facts, comments, attempts, changes and messages.
 
 use domain::board::card::Card;
+use domain::board::status::HeldBy;
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
 use domain::wire::TaskView;
@@ -12,6 +13,7 @@ use crate::client::{Client, Failure};
 use crate::components::badge::{Badge, Role, attention_label, card_badge};
 use crate::components::board::comment::CommentThread;
 use crate::components::board::question::QuestionBox;
+use crate::components::board::takeover::TakeoverNotice;
 use crate::components::board::task_actions::TaskActions;
 use crate::components::board::task_composer::TaskComposer;
 use crate::components::board::task_details::TaskDetails;
@@ -92,7 +94,8 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
     let missing = RwSignal::new(None::<String>);
 
     // A change of the card requests the rest of the task again.
-    let changed = Memo::new(move |_| card.with(|card| (card.updated_at, card.comments, card.runs, card.run.is_some(), card.attention.clone())));
+    let changed =
+        Memo::new(move |_| card.with(|card| (card.updated_at, card.comments, card.runs, card.run.is_some(), card.held_by, card.attention.clone())));
     Effect::new({
         let task = task.clone();
         move || {
@@ -194,12 +197,13 @@ fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, 
     let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
     let attention = Memo::new(move |_| card.with(|card| card.attention.clone()));
-    // The facts already name the assignee.
-    let is_shown = |why: &&WaitReason| !matches!(why, WaitReason::Assigned { .. });
+    // The facts already name the assignee, and another notice the takeover.
+    let is_shown = |why: &&WaitReason| !matches!(why, WaitReason::Assigned { .. } | WaitReason::Held { by: HeldBy::Takeover });
     let why =
         Memo::new(move |_| card.with(|card| card.wait_reason.as_ref().filter(|_| card.run.is_none()).filter(is_shown).map(WaitReason::sentence)));
     let question_task = task.clone();
     view! {
+        <TakeoverNotice card=card view=view />
         {move || question.get().map(|question| view! { <QuestionBox task=question_task.clone() question=question /> })}
         {move || {
             // The question box replaces this notice.
