@@ -49,6 +49,8 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("session list", ""),
         ("session revoke", "session revoke 99"),
         ("land", "land PROJ-001"),
+        ("pause", "pause --project PROJ-001"),
+        ("resume", "resume --project PROJ-001"),
         ("doctor", ""),
         ("backup", "backup copy.db"),
         ("restore", "restore copy.db"),
