@@ -81,6 +81,7 @@ impl Error {
         match self {
             Self::Store(db::Error::Refused(refusal)) => (status_of(refusal.category()), refusal.code()),
             Self::Store(db::Error::Closed) => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
+            Self::Store(db::Error::DiskFull) => (StatusCode::INSUFFICIENT_STORAGE, "disk-full"),
             Self::Store(
                 db::Error::Locked { .. }
                 | db::Error::NewerSchema { .. }
@@ -118,6 +119,7 @@ impl Error {
         match self {
             Self::Store(db::Error::Refused(refusal)) => return refusal.hint(),
             Self::Store(db::Error::Closed) => "Repeat the request when the server runs again.",
+            Self::Store(db::Error::DiskFull) => "Free space on the disk of the database, then repeat the request. The board can still be read.",
             Self::Store(_) | Self::TokenFile(_) | Self::Unfinished(_) => "See the server's output for the cause, then repeat the request.",
             Self::WrongHost(_) => "Use the address that `vibe-relay serve` printed.",
             Self::WrongOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
@@ -142,6 +144,7 @@ impl Error {
         let detail = match self {
             Self::Store(db::Error::Refused(refusal)) => refusal.to_string(),
             Self::Store(db::Error::Closed) => "the server is shutting down".to_owned(),
+            Self::Store(error @ db::Error::DiskFull) => format!("{error}, so the request was not carried out"),
             Self::Store(_) => "the store failed, so the request was not carried out".to_owned(),
             other => other.to_string(),
         };

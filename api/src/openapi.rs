@@ -100,7 +100,7 @@ fn failures(operation: &Operation, method: HttpMethod, access: Access) -> Vec<u1
         statuses.extend([401, 500, 503]);
     }
     if method != HttpMethod::Get {
-        statuses.extend([415, 422]);
+        statuses.extend([415, 422, 507]);
     }
     for parameter in operation.parameters.iter().flatten() {
         let RefOr::T(parameter) = parameter else { continue };
@@ -122,6 +122,7 @@ fn meaning(status: &str) -> &'static str {
         "422" => "The request is well-formed but cannot be carried out: a value is invalid, or the board's state does not allow it.",
         "500" => "The server failed; its log has the cause.",
         "503" => "The server is shutting down.",
+        "507" => "The disk of the database is full.",
         _ => "See the body.",
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use domain::refusal::Refusal;
 
+use crate::engine::dialect;
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,8 @@ pub enum Error {
     NoBackup { path: PathBuf, source: Box<Error> },
     #[error("could not {attempted}")]
     File { attempted: String, source: std::io::Error },
+    #[error("the disk of the database is full")]
+    DiskFull,
     #[error("the store failed")]
     Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A row holds what this program never writes.
@@ -51,11 +55,24 @@ pub enum Error {
     Closed,
 }
 
+impl Error {
+    /// The failure of a commit, for one of the use cases that it contained.
+    pub(crate) fn of_commit(&self) -> Self {
+        match self {
+            Self::DiskFull => Self::DiskFull,
+            other => {
+                let cause = std::error::Error::source(other).map(|cause| format!(": {cause}")).unwrap_or_default();
+                Self::Storage(format!("{other}{cause}").into())
+            }
+        }
+    }
+}
+
 domain::from_refusals!(Error);
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        Self::Storage(Box::new(error))
+        if dialect::is_disk_full(&error) { Self::DiskFull } else { Self::Storage(Box::new(error)) }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod agent;
 pub mod agent_bench;
 pub mod agent_fleet;
 pub mod browser;
+pub mod chaos;
 pub mod claude;
 pub mod client;
 pub mod git;

@@ -117,6 +117,20 @@ pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> 
 /// # Errors
 /// The board does not respond with a tool result.
 pub async fn call_with(client: &reqwest::Client, url: &str, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
+    send(client, url, token, tool, &request(1, tool, arguments)).await
+}
+
+/// Calls a tool with an id. The board executes a call once, however often it is repeated with this id.
+///
+/// # Errors
+/// The board does not respond with a tool result.
+pub async fn call_once(client: &reqwest::Client, url: &str, token: &str, tool: &str, arguments: Value, call_id: &str) -> io::Result<Answer> {
+    let mut request = request(1, tool, arguments);
+    request["params"]["_meta"]["vibe-relay/callId"] = json!(call_id);
+    send(client, url, token, tool, &request).await
+}
+
+async fn send(client: &reqwest::Client, url: &str, token: &str, tool: &str, request: &Value) -> io::Result<Answer> {
     let request = client
         .request(Method::POST, format!("{url}/mcp"))
         .bearer_auth(token)
@@ -124,6 +138,6 @@ pub async fn call_with(client: &reqwest::Client, url: &str, token: &str, tool: &
         .header("mcp-protocol-version", VERSION)
         .header("mcp-method", "tools/call")
         .header("mcp-name", tool)
-        .json(&request(1, tool, arguments));
+        .json(request);
     parse_answer(&request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?)
 }

@@ -179,6 +179,13 @@ impl TestServer {
         std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(names_place).filter_map(id).collect()
     }
 
+    /// Kills all processes of the server's agents, and the server.
+    pub fn kill_agents(&self) {
+        for process in self.processes() {
+            let _ended_meanwhile = kill(process, Signal::SIGKILL);
+        }
+    }
+
     /// The server's process id while it runs.
     pub fn server_id(&self) -> Option<u32> {
         self.process.as_ref().and_then(Child::id)
@@ -198,9 +205,7 @@ impl Drop for TestServer {
         if let Some(process) = &mut self.process {
             let _ended_already = process.start_kill();
         }
-        for process in self.processes() {
-            let _ended_meanwhile = kill(process, Signal::SIGKILL);
-        }
+        self.kill_agents();
     }
 }
 

@@ -21,7 +21,7 @@ const MAX_BATCH: usize = 256;
 /// The future of a use-case, which borrows its transaction.
 pub(crate) type UseCase<'t, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 't>>;
 /// Sends the answer once the result of the commit is known.
-type ReplyFn = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
+type ReplyFn = Box<dyn FnOnce(Result<()>) + Send>;
 /// A finished use-case: its answer, and whether the transaction is intact.
 type FinishedJob = (ReplyFn, Result<()>);
 type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = FinishedJob> + Send + 't>> + Send>;
@@ -61,12 +61,12 @@ impl Writer {
                 // A refusal is an answer; only a savepoint that cannot be closed stops the batch.
                 let (outcome, health) = match run(tx, work).await {
                     Ok(outcome) => (outcome, Ok(())),
-                    Err(error) => (Err(Error::Storage(error.to_string().into())), Err(error)),
+                    Err(error) => (Err(error.of_commit()), Err(error)),
                 };
-                let answer: ReplyFn = Box::new(move |committed: std::result::Result<(), String>| {
+                let answer: ReplyFn = Box::new(move |committed: Result<()>| {
                     let outcome = match committed {
                         Ok(()) => outcome,
-                        Err(error) => outcome.and(Err(Error::Storage(error.into()))),
+                        Err(error) => outcome.and(Err(error)),
                     };
                     // The caller may have stopped waiting; the commit stands.
                     drop(reply.send(outcome));
@@ -103,7 +103,7 @@ async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::
         let mut answers = Vec::new();
         let outcome = commit_batch(&mut tx, first, &mut queue, &mut answers).await;
         if let Err(error) = &outcome {
-            tracing::error!(%error, "a commit failed; its use-cases are answered with the failure");
+            tracing::error!(error = error as &dyn std::error::Error, "a commit failed; its use-cases are answered with the failure");
             tx.seq = before;
             // SQLite may have rolled it back already.
             drop(dialect::roll_back_batch(&mut tx.connection).await);
@@ -115,7 +115,7 @@ async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::
             committed.send_replace(tx.seq);
         }
         for answer in answers {
-            answer(outcome.as_ref().copied().map_err(ToString::to_string));
+            answer(outcome.as_ref().copied().map_err(Error::of_commit));
         }
     }
     drop(tx.connection.close().await);

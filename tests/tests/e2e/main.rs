@@ -7,6 +7,7 @@ mod auth;
 mod bad_input;
 mod bad_start;
 mod browser;
+mod chaos;
 mod demo;
 mod demo_site;
 mod failures;
