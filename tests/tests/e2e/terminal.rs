@@ -54,6 +54,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("doctor", ""),
         ("backup", "backup copy.db"),
         ("restore", "restore copy.db"),
+        ("takeover", "takeover TASK-001"),
     ];
     let mut all: BTreeMap<_, _> = texts
         .into_iter()
