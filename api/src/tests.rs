@@ -10,6 +10,7 @@ mod live;
 mod monitoring;
 mod page;
 mod person;
+mod report;
 mod repository;
 mod rescue;
 mod story;

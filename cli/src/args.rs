@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use runner::jail::forward::ForwardArgument;
 
+use crate::board::report::Since;
 use crate::board::{project, task};
 use crate::runs::rescue;
 use crate::service;
@@ -51,6 +52,12 @@ pub(crate) enum Command {
     /// Browsers that are signed in to the running board.
     #[command(subcommand)]
     Session(browser_session::Command),
+    /// Show what happened while you were away, and what you can do now.
+    Report {
+        /// Start of the report: 30m, 8h or 2d ago, or a time such as 2026-01-31T09:05:00Z.
+        #[arg(long, default_value = "8h", value_name = "SPAN|TIME")]
+        since: Since,
+    },
     /// Merge a project's work into its base branch.
     Land {
         /// Project id, for example PROJ-001.

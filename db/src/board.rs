@@ -6,6 +6,7 @@ pub(crate) mod goal;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod question;
+pub(crate) mod report;
 pub(crate) mod takeover;
 pub(crate) mod task;
 

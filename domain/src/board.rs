@@ -9,6 +9,7 @@ pub mod plan;
 pub mod project;
 pub mod question;
 pub mod reducer;
+pub mod report;
 pub mod stage;
 pub mod status;
 pub mod takeover;

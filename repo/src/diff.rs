@@ -2,7 +2,7 @@
 //!
 //! Must ignore the attribute files of the change, because a change could hide itself from its reviewer (`* -diff`).
 
-use domain::runs::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
+use domain::runs::diff::{Diff, DiffLine, DiffSize, FileChange, FileDiff, Hunk};
 use domain::runs::evidence::Sha;
 use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, Patch};
 
@@ -66,6 +66,24 @@ impl Repository {
             shown.files.push(file);
         }
         Ok(shown)
+    }
+
+    /// Returns the size of the change that [`Repository::diff`] shows, without its content.
+    ///
+    /// # Errors
+    /// A commit is missing, or objects cannot be read.
+    pub fn diff_size(&self, base: &Sha, head: &Sha) -> Result<DiffSize, RepoError> {
+        let handle = self.handle()?;
+        let comparing = || format!("compare {base} with {head}");
+        let (base_id, head_id) = (find_commit(&handle, oid(base)?)?.id(), find_commit(&handle, oid(head)?)?.id());
+        let start = merge_base(&handle, base_id, head_id)?.unwrap_or(base_id);
+        let old = find_commit(&handle, start)?.tree().attempting(comparing)?;
+        let new = find_commit(&handle, head_id)?.tree().attempting(comparing)?;
+        let mut options = DiffOptions::new();
+        options.max_size(i64::from(DiffLimits::default().file_size));
+        let stats = handle.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).and_then(|changes| changes.stats()).attempting(comparing)?;
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        Ok(DiffSize { files: count(stats.files_changed()), added: count(stats.insertions()), removed: count(stats.deletions()) })
     }
 }
 

@@ -6,6 +6,7 @@ use domain::wire::ServerInfo;
 use leptos::prelude::*;
 
 use crate::client::Client;
+use crate::components::board::report::Absence;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::pages::board::project::ProjectPage;
 use crate::pages::board::project_list::ProjectsPage;
@@ -73,6 +74,7 @@ pub(crate) fn App() -> impl IntoView {
     let client = Client::provide(Toasts::provide());
     let status = ServerStatus::provide(client);
     status.refresh();
+    Absence::provide(client);
 
     // The page stays mounted while only the task within it changes.
     let project = Memo::new(move |_| navigation.get().project().cloned());

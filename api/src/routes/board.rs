@@ -7,6 +7,7 @@ mod goal;
 mod plan;
 mod project;
 mod question;
+mod report;
 mod takeover;
 pub(super) mod task;
 
@@ -22,6 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(project::get_project, project::edit_project))
         .routes(routes!(project::relocate_project))
         .routes(routes!(project::get_board))
+        .routes(routes!(report::get_report))
         .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::approve_plan))
         .routes(routes!(plan::revise_plan))

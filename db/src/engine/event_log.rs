@@ -4,7 +4,7 @@ use domain::event::{Envelope, Seq};
 use domain::id::{ProjectId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use crate::error::Result;
 
@@ -29,6 +29,22 @@ pub(crate) async fn page(connection: &mut SqliteConnection, seq: Seq, project: O
     .bind(i64::from(limit))
     .fetch_all(connection)
     .await?;
+    rows.iter().map(envelope).collect()
+}
+
+/// The first events of some kinds. `$1` is the number to start at, `$2` the limit.
+pub(crate) fn of_kinds_sql(kinds: &[&str]) -> String {
+    // Kinds are safe to insert, because they are a closed vocabulary.
+    let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{kind}'")).collect();
+    format!(
+        "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events WHERE seq >= $1 AND kind IN ({}) ORDER BY seq LIMIT $2",
+        kinds.join(", ")
+    )
+}
+
+/// Reads at most `limit` events of some kinds, beginning with the number `first`.
+pub(crate) async fn of_kinds(connection: &mut SqliteConnection, first: Seq, kinds: &[&str], limit: u32) -> Result<Vec<Envelope>> {
+    let rows = sqlx::query(AssertSqlSafe(of_kinds_sql(kinds))).bind(first).bind(i64::from(limit)).fetch_all(connection).await?;
     rows.iter().map(envelope).collect()
 }
 

@@ -9,6 +9,7 @@ mod goal;
 mod plan;
 mod project;
 mod question;
+mod report;
 mod retry;
 mod review;
 mod round;

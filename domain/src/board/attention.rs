@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::board::status::Status;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::FailureClass;
@@ -56,6 +57,38 @@ impl AttentionKind {
     }
 }
 
+vocabulary! {
+    /// The action of the human that settles an attention.
+    AttentionAction, "action" {
+        /// Answer the agent's question.
+        Answer = "answer",
+        /// Raise the limit that is reached.
+        Raise = "raise",
+        /// Start another attempt.
+        Retry = "retry",
+        /// Accept the state of a finished task.
+        Accept = "accept",
+        /// Remove the cancelled dependency, or start that task again.
+        EditDependencies = "edit_dependencies",
+        /// Assign the task to another agent, or to none.
+        Assign = "assign",
+    }
+}
+
+impl AttentionAction {
+    /// Describes the action as an imperative that starts in lower case.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Answer => "answer the question",
+            Self::Raise => "raise the limit",
+            Self::Retry => "retry the task",
+            Self::Accept => "accept it",
+            Self::EditDependencies => "remove the dependency, or start the cancelled task again",
+            Self::Assign => "assign it to another agent, or to none",
+        }
+    }
+}
+
 /// A pending decision, with a sentence about what happened and what the human can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attention {
@@ -72,6 +105,18 @@ pub struct Attention {
 impl Attention {
     pub fn new(kind: AttentionKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), tip: None, limit: None }
+    }
+
+    /// Returns the one action that settles it, for a task of this status.
+    pub fn action(&self, status: Status) -> AttentionAction {
+        match self.kind {
+            _ if self.limit.is_some() => AttentionAction::Raise,
+            AttentionKind::NeedsInput => AttentionAction::Answer,
+            AttentionKind::DependencyCancelled => AttentionAction::EditDependencies,
+            AttentionKind::AssigneeUnresponsive => AttentionAction::Assign,
+            _ if status.is_open() => AttentionAction::Retry,
+            _ => AttentionAction::Accept,
+        }
     }
 
     /// Creates the attention for a project branch whose tip nobody approved.
@@ -130,5 +175,16 @@ mod tests {
         assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
         assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);
+    }
+
+    #[test]
+    fn retry_is_offered_exactly_for_attention_that_a_retry_settles() {
+        for kind in AttentionKind::ALL.iter().copied() {
+            let attention = Attention::new(kind, "");
+            assert_eq!(attention.action(Status::InProgress) == AttentionAction::Retry, !kind.survives_release(), "{kind}");
+            assert_eq!(attention.action(Status::Done) == AttentionAction::Accept, !kind.survives_release(), "{kind}");
+            let limited = Attention { limit: Some(LimitScope::Task), ..attention };
+            assert_eq!(limited.action(Status::InProgress), AttentionAction::Raise, "{kind}");
+        }
     }
 }

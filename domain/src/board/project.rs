@@ -67,6 +67,13 @@ pub struct Project {
     pub updated_at: Timestamp,
 }
 
+impl Project {
+    /// Whether the project branch has merged work that the base branch lacks. `has_merged_work` says whether any task was merged.
+    pub fn has_unlanded_work(&self, has_merged_work: bool) -> bool {
+        has_merged_work && self.integration_head != self.landed_sha
+    }
+}
+
 /// Returns the number of the orchestration round that is due for the planning task `root`, or none.
 ///
 /// A round is due when the planning task and a child are done, and no child and no earlier round is open. `rounds` are the earlier

@@ -18,6 +18,22 @@ pub struct Diff {
     pub truncated: bool,
 }
 
+/// The size of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DiffSize {
+    pub files: u32,
+    pub added: u32,
+    pub removed: u32,
+}
+
+impl DiffSize {
+    /// Describes the size: `3 files, +40 −2`.
+    pub fn sentence(self) -> String {
+        let files = if self.files == 1 { "file" } else { "files" };
+        format!("{} {files}, +{} −{}", self.files, self.added, self.removed)
+    }
+}
+
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FileDiff {

@@ -1,6 +1,6 @@
 //! Changes are rendered completely or marked as truncated.
 
-use domain::runs::diff::{Diff, FileChange};
+use domain::runs::diff::{Diff, DiffSize, FileChange};
 
 use super::DiffLimits;
 use crate::git_program::git;
@@ -10,6 +10,21 @@ fn diff(sample: &TestRepository, limits: DiffLimits) -> Diff {
     let repository = sample.repository();
     let tip = |branch: &str| repository.ref_sha(branch).unwrap().unwrap();
     repository.diff(&tip("main"), &tip("work"), limits).unwrap()
+}
+
+#[test]
+fn size_counts_what_changed_since_the_branches_parted() {
+    let sample = TestRepository::new();
+    sample.write("kept.txt", "one\ntwo\n");
+    sample.commit_all("start");
+    git(sample.top(), &["switch", "-q", "-c", "work"]);
+    sample.commit_on("work", &[("kept.txt", Some("one\n2\n")), ("new.txt", Some("a\nb\nc\n")), ("image.bin", Some("a\0c"))], "change");
+    sample.commit_on("main", &[("elsewhere.txt", Some("x\n"))], "main went on");
+    let repository = sample.repository();
+    let tip = |branch: &str| repository.ref_sha(branch).unwrap().unwrap();
+    let size = repository.diff_size(&tip("main"), &tip("work")).unwrap();
+    assert_eq!(size, DiffSize { files: 3, added: 4, removed: 1 });
+    assert_eq!(repository.diff_size(&tip("work"), &tip("work")).unwrap(), DiffSize { files: 0, added: 0, removed: 0 });
 }
 
 /// One line per file, to keep the snapshots readable.

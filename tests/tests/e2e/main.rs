@@ -24,6 +24,7 @@ mod parking;
 mod pipeline;
 mod questions;
 mod recovery;
+mod report;
 mod repository;
 mod rules;
 mod scripted_agent;

@@ -2,12 +2,14 @@
 
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::project::Project;
+use domain::board::report::Report;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
+use domain::time::Timestamp;
 use domain::wire::{
     BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, ProjectPatch, RejectVerification,
     Relocation, TaskView, TextBody,
@@ -20,6 +22,11 @@ use super::{Client, Failure, empty, project_path, task_path};
 impl Client {
     pub(crate) async fn projects(self) -> Result<List<Project>, Failure> {
         self.get("/api/projects").await
+    }
+
+    /// The report of the time since `since`.
+    pub(crate) async fn report(self, since: Timestamp) -> Result<Report, Failure> {
+        self.finish(Request::get("/api/report").query([("since", since.to_string())])).await
     }
 
     pub(crate) async fn create_project(self, new: NewProject) -> Result<Project, Failure> {

@@ -13,6 +13,7 @@ pub(crate) mod new_project;
 pub(crate) mod new_task;
 pub(crate) mod project_header;
 pub(crate) mod question;
+pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod takeover;
 pub(crate) mod task_actions;

@@ -7,8 +7,10 @@ use crate::board::card;
 use crate::board::dependency::write as dependency;
 use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
+use crate::board::report;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
+use crate::engine::event_log;
 use crate::runs::{limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
@@ -129,6 +131,31 @@ async fn no_daily_statement_scans_what_grows() {
             assert!(scanned.is_none_or(|table| is_small || !grows.contains(&table)), "{line}\n{statement}");
             // `IS NOT NULL` on an indexed column reads every row that has a value.
             assert!(!line.contains(">?)") || line.contains("=?"), "{line}\n{statement}");
+        }
+    }
+}
+
+/// A report reads the events of its period and what is open.
+#[tokio::test]
+async fn report_reads_nothing_that_grows_with_finished_work() {
+    let store = Store::board().await;
+    let events = event_log::of_kinds_sql(&["task_moved"]);
+    let statements = [
+        ("range", report::RANGE.to_owned(), "SEARCH events"),
+        ("events", events, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
+        ("attention", format!("{CARD} {}", report::NEEDING_ATTENTION), "USING INDEX tasks_with_attention"),
+        ("waits", report::WAITING.to_owned(), "USING INDEX tasks_open"),
+        ("consumption", report::CONSUMED.to_owned(), "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
+        ("comment", report::LAST_COMMENT.to_owned(), "USING INDEX comments_by_task (task_id=?)"),
+    ];
+    for (name, statement, expected) in statements {
+        let plan = plan(&store, &statement).await;
+        assert!(plan.contains(expected), "{name}\n{plan}");
+        // A query without a table scans one constant row.
+        let scans = plan.lines().filter(|line| line.starts_with("SCAN ") && *line != "SCAN CONSTANT ROW");
+        let small = ["tasks_open", "tasks_with_attention", "one_live_run"];
+        for scan in scans {
+            assert!(small.iter().any(|index| scan.ends_with(index)), "{name}\n{plan}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
+use domain::board::attention::AttentionAction;
 use domain::board::card::Card;
 use domain::board::status::{CancelReason, HeldBy};
 use domain::board::task::TaskPatch;
@@ -40,21 +41,17 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let menu_button = NodeRef::<html::Button>::new();
     let task = StoredValue::new(task);
 
-    let held = Memo::new(move |_| card.with(|card| card.held_by.is_some_and(|by| by != HeldBy::Takeover) && card.attention.is_none()));
-    // Retry settles only attention that ends with a new start.
-    let can_retry = Memo::new(move |_| {
-        card.with(|card| {
-            card.attention.as_ref().is_some_and(|attention| attention.limit.is_none() && !attention.kind.survives_release())
-                && card.held_by != Some(HeldBy::Takeover)
-        })
-    });
+    let is_taken_over = move || card.with(|card| card.held_by == Some(HeldBy::Takeover));
+    let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()) && !is_taken_over());
+    let action = Memo::new(move |_| card.with(|card| card.attention.as_ref().map(|attention| attention.action(card.status))));
+    let can_retry = move || matches!(action.get(), Some(AttentionAction::Retry | AttentionAction::Accept)) && !is_taken_over();
     // With another session, other files, another model or a note.
     let can_choose = Memo::new(move |_| {
         let is_stopped = move || card.with(|card| card.held_by == Some(HeldBy::Stop) && card.attention.is_none());
-        card.with(|card| card.status.is_open() && card.run.is_none()) && (can_retry.get() || is_stopped())
+        card.with(|card| card.status.is_open() && card.run.is_none()) && (can_retry() || is_stopped())
     });
-    let can_raise = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.limit.is_some())));
-    let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
+    let can_raise = move || action.get() == Some(AttentionAction::Raise);
+    let retry_label = move || if action.get() == Some(AttentionAction::Accept) { "Accept" } else { "Retry" };
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
     let movable = Memo::new(move |_| card.with(|card| !target_columns(card.phase, card.status, Mover::Human).is_empty()));
     let closable = Memo::new(move |_| {
@@ -78,10 +75,10 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             <Show when=move || held.get()>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
             </Show>
-            <Show when=move || can_raise.get()>
+            <Show when=can_raise>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
             </Show>
-            <Show when=move || can_retry.get()>
+            <Show when=can_retry>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
             </Show>
             <Show when=move || can_choose.get()>

@@ -29,8 +29,8 @@ pub(crate) fn Land() -> impl IntoView {
     let landing = RwSignal::new(Landing::Closed);
     // The project branch has merged work that the base branch lacks.
     let can_land = Memo::new(move |_| {
-        store.totals.with(|totals| totals.merged > 0)
-            && store.project.with(|project| project.as_ref().is_some_and(|project| project.integration_head != project.landed_sha))
+        let has_merged_work = store.totals.with(|totals| totals.merged > 0);
+        store.project.with(|project| project.as_ref().is_some_and(|project| project.has_unlanded_work(has_merged_work)))
     });
     let branches = move || {
         store.project.with_untracked(|project| {

@@ -11,6 +11,7 @@ use crate::components::board::column::Column;
 use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_task::NewTaskDialog;
 use crate::components::board::project_header::ProjectHeader;
+use crate::components::board::report::AbsenceReport;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::help::HelpDialog;
 use crate::components::section_nav::SectionNav;
@@ -127,6 +128,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                 </Show>
             </div>
             <main>
+                <AbsenceReport />
                 <Show when=move || loaded.get() && section.get() == Section::Board>
                     <ProjectHeader query=query filter=filter new_task=Callback::new(move |()| dialog.set(OpenDialog::NewTask)) help=Callback::new(move |()| dialog.set(OpenDialog::Help)) />
                 </Show>

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use crate::client::{Client, Failure};
 use crate::components::badge::{Badge, project_badge};
 use crate::components::board::new_project::NewProjectDialog;
+use crate::components::board::report::AbsenceReport;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::runs::pause::{PauseAll, PausedBadge};
 use crate::components::top_bar::TopBar;
@@ -80,6 +81,7 @@ pub(crate) fn ProjectsPage(
             {unknown.then(|| view! {
                 <div class="notice" data-tone="warn" role="status">"This page does not exist. Here are your projects."</div>
             })}
+            <AbsenceReport />
             <div class="page-head">
                 <h1>"Projects"</h1>
                 <Show when=move || may_write && listing.with(|listing| matches!(listing, Listing::Loaded(projects) if !projects.is_empty()))>
