@@ -1,4 +1,5 @@
-//! The board over HTTP: maps requests to use cases of `db`, and serves the event log over a WebSocket and the board's files.
+//! The board over HTTP: maps requests to use cases of `db`, serves the event log over a WebSocket and the board's files, and sends notifications to
+//! webhooks.
 //!
 //! Decides no rule of the board, starts no program, and knows neither the agents' tools nor how agents are run.
 
@@ -15,6 +16,7 @@ mod routes;
 mod serve;
 mod sign_in;
 mod state;
+mod webhook;
 mod ws;
 
 #[cfg(any(test, feature = "testing"))]
@@ -26,3 +28,4 @@ pub use routes::router;
 pub use serve::{raise_file_limit, serve};
 pub use sign_in::SignIn;
 pub use state::{AppState, DemoHooks, SaveToken};
+pub use webhook::run as send_notifications;

@@ -16,3 +16,4 @@ mod rescue;
 mod story;
 mod support;
 mod team_refusals;
+mod webhook;

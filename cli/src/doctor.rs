@@ -33,7 +33,7 @@ enum CheckResult {
 /// # Errors
 /// When the configuration or a prompt file cannot be read.
 pub(crate) async fn run(config: Option<&Path>) -> Result<ExitCode, CliError> {
-    let config = settings::with_prompts(settings::file(config)?.as_deref())?;
+    let config = settings::with_files(settings::file(config)?.as_deref())?;
     let server = running_board(&config).await;
     // A running board knows what the owner chose in its dialog.
     let chosen = server.as_ref().ok().and_then(Option::as_ref).and_then(|(_, info)| info.sandbox.as_ref()?.tier);
@@ -127,9 +127,10 @@ async fn running_board(config: &Config) -> Result<Option<(ServerFile, ServerInfo
 fn board(running: Result<Option<(ServerFile, ServerInfo)>, CliError>) -> CheckResult {
     match running {
         Ok(None) => CheckResult::Warning("not running; start it with `vibe-relay serve`".to_owned()),
-        Ok(Some((server, info))) if info.parked.is_empty() => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
+        Ok(Some((server, info))) if info.runner.parked.is_empty() => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
         Ok(Some((server, info))) => {
-            let reasons: Vec<String> = info.parked.iter().map(|parking| format!("{}: {}", parking.reason.sentence(), parking.detail)).collect();
+            let reasons: Vec<String> =
+                info.runner.parked.iter().map(|parking| format!("{}: {}", parking.reason.sentence(), parking.detail)).collect();
             CheckResult::Failure(format!("{} does not start agents: {}", server.url, reasons.join("; ")))
         }
         Err(error) => CheckResult::Failure(error.to_string()),

@@ -1,4 +1,4 @@
-//! Reloads the configuration and the prompts of a running server when one of their files changes.
+//! Reloads the configuration, the prompts and the secrets of a running server when one of their files changes.
 //!
 //! Must not know which keys need a restart; `domain::config::live` decides that.
 
@@ -32,7 +32,7 @@ impl Reload {
     /// When the configuration or a prompt is not valid, because there is no earlier version to keep.
     pub(crate) fn load(named: Option<&Path>) -> Result<Self, CliError> {
         let file = settings::file(named)?;
-        let config = settings::with_prompts(file.as_deref())?;
+        let config = settings::with_files(file.as_deref())?;
         Ok(Self { file, live: watch::Sender::new(LiveConfig { config, notice: None }) })
     }
 
@@ -58,7 +58,7 @@ impl Reload {
 
     fn reload(&mut self) {
         let file = self.file.clone().map_or_else(|| settings::file(None), |file| Ok(Some(file)));
-        let loaded = file.and_then(|file| settings::with_prompts(file.as_deref()).map(|config| (file, config)));
+        let loaded = file.and_then(|file| settings::with_files(file.as_deref()).map(|config| (file, config)));
         let before = self.live.borrow().clone();
         let after = match loaded {
             Ok((file, config)) => {
@@ -81,8 +81,9 @@ impl Reload {
     fn paths(&self) -> Vec<PathBuf> {
         let config: &Config = &self.live.borrow().config;
         let prompts = config.agents.each().into_iter().filter_map(|agent| agent.system_prompt_file.clone());
+        let secrets = config.webhooks.iter().filter_map(|webhook| webhook.secret_file.clone());
         let files = self.file.clone().map_or_else(|| settings::candidates().map(Vec::from).unwrap_or_default(), |file| vec![file]);
-        files.into_iter().chain(prompts).collect()
+        files.into_iter().chain(prompts).chain(secrets).collect()
     }
 }
 

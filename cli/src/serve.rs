@@ -93,6 +93,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
+    let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
     let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, sandbox, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
     announce(&url, &log, &sign_in.link(port, OWNER), options);
@@ -104,6 +105,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     };
     let ended = run_until_first_exit(board, runner, &shutdown).await;
     parking_lines.abort();
+    // A notification on its way is repeated at the next start, so it does not delay this end.
+    notifications.abort();
     let closed = socket.map_or(Ok(()), |socket| socket.remove());
     let removed = server_file::remove(&config.db_path, &server);
     ended?;

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use domain::config::Config;
+use domain::team::webhook::{Secret, Webhook};
 
 use crate::dead_drop;
 use crate::error::CliError;
@@ -22,11 +23,11 @@ pub(crate) fn config(named: Option<&Path>) -> Result<Config, CliError> {
     parse(file(named)?.as_deref())
 }
 
-/// Reads the configuration that a server needs, with the text of every prompt file.
+/// Reads the configuration that a server needs, with the text of every prompt file and the secret of every webhook.
 ///
 /// # Errors
-/// When the configuration or a prompt file cannot be read.
-pub(crate) fn with_prompts(file: Option<&Path>) -> Result<Config, CliError> {
+/// When the configuration, a prompt or a secret cannot be read.
+pub(crate) fn with_files(file: Option<&Path>) -> Result<Config, CliError> {
     let mut config = parse(file)?;
     if config.repo_path.is_none() {
         config.repo_path = repository_here();
@@ -36,7 +37,26 @@ pub(crate) fn with_prompts(file: Option<&Path>) -> Result<Config, CliError> {
             agent.system_prompt = Some(std::fs::read_to_string(path).map_err(CliError::io(format!("read the prompt {}", path.display())))?);
         }
     }
+    for webhook in &mut config.webhooks {
+        webhook.secret = secret(webhook)?;
+    }
     Ok(config)
+}
+
+/// Reads the secret of a webhook from its file or its environment variable.
+fn secret(webhook: &Webhook) -> Result<Secret, CliError> {
+    let (text, source) = match (&webhook.secret_file, &webhook.secret_env) {
+        (Some(path), _) => {
+            let source = format!("read the secret of a webhook in {}", path.display());
+            (std::fs::read_to_string(path).map_err(CliError::io(&source))?, source)
+        }
+        (None, variable) => {
+            let variable = variable.as_deref().unwrap_or_default();
+            let source = format!("read the secret of a webhook in the variable {variable}");
+            (std::env::var(variable).map_err(|error| CliError::io(&source)(io::Error::other(error)))?, source)
+        }
+    };
+    Secret::parse(&text).map_err(|problem| CliError::io(source)(io::Error::other(problem)))
 }
 
 /// The configuration file in use, if there is one.

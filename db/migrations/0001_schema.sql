@@ -29,6 +29,8 @@ CREATE TABLE projects (
   -- A tip of the project branch that no merge of ours made and that a person accepted. Cleared when a new tip is recorded.
   accepted_sha       TEXT,
   landed_sha         TEXT,
+  -- When the runner last merged approved work.
+  merged_at          TEXT,
   plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
   -- Its own budget; without one, the configured budget applies.
   budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
@@ -285,6 +287,8 @@ CREATE TABLE owned_refs (
 -- Why agent starts are suspended, and until when.
 CREATE TABLE parkings (
   reason        TEXT PRIMARY KEY,
+  -- When the outage was noticed.
+  since         TEXT NOT NULL,
   until         TEXT NOT NULL,
   detail        TEXT NOT NULL,
   -- Probes that failed in a row: each makes the next pause longer.
@@ -518,6 +522,17 @@ CREATE TABLE browser_sessions (
   user_agent   TEXT,
   created_at   TEXT NOT NULL,
   last_seen_at TEXT NOT NULL
+) STRICT;
+
+-- How far each configured webhook is told what happened. Only a SHA-256 of its address is stored, because some addresses are secret.
+CREATE TABLE webhooks (
+  url_hash       TEXT PRIMARY KEY,
+  -- The last event that needs no further notice.
+  seq            INTEGER NOT NULL,
+  failures       INTEGER NOT NULL DEFAULT 0,
+  retry_at       TEXT,
+  -- The end of its last morning report.
+  reported_until TEXT NOT NULL
 ) STRICT;
 
 -- Log.

@@ -52,6 +52,7 @@ pub use team::message::history::HistoryQuery;
 pub use team::message::row::AcknowledgedMessage;
 pub use team::message::send::Sent;
 pub use team::token::new_token;
+pub use team::webhook::{NextNotification, WebhookProgress};
 
 use domain::time::Timestamp;
 

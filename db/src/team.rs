@@ -1,4 +1,4 @@
-//! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts, minions and the features in use.
+//! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts, minions, webhooks and the features in use.
 
 pub(crate) mod agent;
 pub(crate) mod browser_session;
@@ -10,6 +10,7 @@ pub(crate) mod message;
 pub(crate) mod minion;
 pub(crate) mod person;
 pub(crate) mod token;
+pub(crate) mod webhook;
 
 pub(crate) mod contribution {
     pub(crate) mod write;

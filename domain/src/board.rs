@@ -4,6 +4,7 @@ pub mod attention;
 pub mod card;
 pub mod comment;
 pub mod dependency;
+pub mod flow;
 pub mod goal;
 pub mod plan;
 pub mod project;

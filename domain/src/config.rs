@@ -14,6 +14,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
 use crate::runs::protected_paths;
 use crate::runs::sandbox::SandboxTier;
+use crate::team::webhook::Webhook;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -67,6 +68,8 @@ pub struct Config {
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
+    /// The addresses that receive notifications.
+    pub webhooks: Vec<Webhook>,
 }
 
 /// The settings of each kind of agent.
@@ -161,6 +164,7 @@ impl Default for Config {
             sandbox_min: SandboxTier::None,
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
+            webhooks: Vec::new(),
         }
     }
 }
@@ -216,6 +220,9 @@ impl Config {
         for agent in self.agents.each_mut() {
             agent.system_prompt_file.iter_mut().for_each(absolute);
         }
+        for webhook in &mut self.webhooks {
+            webhook.secret_file.iter_mut().for_each(absolute);
+        }
     }
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -261,6 +268,15 @@ impl Config {
         }
         if self.agent_command.first().is_none_or(|program| program.trim().is_empty()) {
             return invalid("agent_command", "the first element must be a program");
+        }
+        for (index, webhook) in self.webhooks.iter().enumerate() {
+            if let Err(problem) = webhook.check() {
+                return invalid(&format!("webhooks[{index}]"), &problem);
+            }
+            // The progress of each is stored by its address.
+            if self.webhooks.iter().take(index).any(|earlier| earlier.url == webhook.url) {
+                return invalid(&format!("webhooks[{index}]"), "another webhook has the same address; list all its events there");
+            }
         }
         Ok(())
     }

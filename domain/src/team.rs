@@ -1,4 +1,4 @@
-//! The nouns of participants: persons, agents, roles and hats, messages, handshakes, contracts and minions.
+//! The nouns of participants: persons, agents, roles and hats, messages, handshakes, contracts, minions and webhooks.
 
 pub mod agent;
 pub mod browser_session;
@@ -10,3 +10,4 @@ pub mod minion;
 pub mod person;
 pub mod role;
 pub mod token;
+pub mod webhook;

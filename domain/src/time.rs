@@ -75,6 +75,18 @@ impl Timestamp {
     }
 }
 
+/// Describes how long ago something was: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+pub fn ago(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..45 => "just now".to_owned(),
+        45..3600 => format!("{} min ago", (seconds / 60).max(1)),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        86400..172_800 => "yesterday".to_owned(),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
@@ -129,5 +141,11 @@ mod tests {
         assert_eq!(time.before(Duration::from_millis(999)).milliseconds(), 1);
         assert_eq!(time.before(Duration::MAX).milliseconds(), 0);
         assert_eq!(Timestamp::from_milliseconds(i64::MAX).after(Duration::MAX).to_string(), "9998-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn past_times_are_rounded() {
+        let words: Vec<String> = [3, 50, 3599, 3600, 86400, 200_000].iter().map(|s| ago(Duration::from_secs(*s))).collect();
+        assert_eq!(words, ["just now", "1 min ago", "59 min ago", "1 h ago", "yesterday", "2 days ago"]);
     }
 }

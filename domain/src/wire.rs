@@ -203,6 +203,10 @@ pub struct RunnerHealth {
     pub ticking_since: Timestamp,
     /// At most 30 seconds ago while the runner works.
     pub last_tick_at: Option<Timestamp>,
+    /// Whether its last pass is recent.
+    pub is_ticking: bool,
+    /// The maximum number of agents at work.
+    pub max_agents: u32,
     /// Runs whose agents are at work.
     pub live_runs: Vec<RunId>,
     /// Why no agents are started; empty while they are.
@@ -223,8 +227,7 @@ pub struct ServerInfo {
     pub project_budget_micro_usd: Option<i64>,
     /// Why the configuration in use differs from its file, as a sentence.
     pub config_notice: Option<String>,
-    /// The suspensions of agent starts.
-    pub parked: Vec<Parking>,
+    pub runner: RunnerHealth,
     /// Since when a person has paused all projects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use domain::board::card::Card;
+use domain::board::flow::Flow;
 use domain::board::project::Project;
 use domain::board::reducer::{Board, BoardChange};
 use domain::board::status::Status;
@@ -36,6 +37,7 @@ pub(crate) struct Store {
     /// The tasks of a plan that awaits approval.
     pub(crate) plan: RwSignal<Vec<TaskId>>,
     pub(crate) totals: RwSignal<Totals>,
+    pub(crate) flow: RwSignal<Flow>,
     /// Notified whenever any card changes.
     any_card: Trigger,
 }
@@ -53,6 +55,7 @@ impl Store {
             project: RwSignal::new(None),
             plan: RwSignal::new(Vec::new()),
             totals: RwSignal::new(Totals::default()),
+            flow: RwSignal::new(Flow::default()),
             any_card: Trigger::new(),
         };
         provide_context(store);
@@ -245,6 +248,7 @@ impl Store {
             set_if_changed(self.plan, ids(board.plan()));
             let totals = self.unloaded.with_untracked(|unloaded| Totals::of(&board.cards, unloaded));
             set_if_changed(self.totals, totals);
+            set_if_changed(self.flow, Flow::of(&board.cards));
         });
     }
 }

@@ -17,11 +17,15 @@ pub(crate) async fn get_health(State(state): State<AppState>, headers: HeaderMap
     Json(HealthResponse { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), runner })
 }
 
-async fn runner(state: &AppState) -> Result<RunnerHealth> {
+/// Reads the state of the runner.
+pub(super) async fn runner(state: &AppState) -> Result<RunnerHealth> {
     let ticks = *state.ticks.borrow();
+    let max_agents = state.config.borrow().config.max_parallel_agents;
     Ok(RunnerHealth {
         ticking_since: ticks.since,
         last_tick_at: ticks.last_at,
+        is_ticking: ticks.is_ticking(db::now()),
+        max_agents,
         live_runs: state.db.live_runs().await?.into_iter().map(|run| run.id).collect(),
         parked: state.db.parkings().await?,
     })

@@ -76,7 +76,7 @@ mod tests {
     fn figures_are_in_the_text_format() {
         let at = |seconds: i64| Timestamp::from_milliseconds(seconds * 1000 + 1);
         let figures = Figures { tasks: [(Status::Backlog, 2), (Status::Done, 40)].into(), needing_attention: 1 };
-        let parked = [Parking { reason: ParkReason::RateLimited, until: at(9), detail: "x".to_owned(), failed_probes: 0 }];
+        let parked = [Parking { reason: ParkReason::RateLimited, since: at(8), until: at(9), detail: "x".to_owned(), failed_probes: 0 }];
         let mut ticks = Ticks::new(at(100));
         ticks.record(at(160));
         insta::assert_snapshot!(text(&figures, &[], &parked, 77, ticks));

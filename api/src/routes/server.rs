@@ -9,7 +9,7 @@ use domain::wire::{DemoInfo, ServerInfo};
 use utoipa::openapi::OpenApi;
 
 use crate::error::Result;
-use crate::routes::{DOCUMENT, runs};
+use crate::routes::{DOCUMENT, health, runs};
 use crate::state::AppState;
 
 /// Get the version, the reasons why no agents are started, and the demonstration
@@ -23,7 +23,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         repo_path: live.config.repo_path.as_ref().map(|path| path.display().to_string()),
         project_budget_micro_usd: live.config.limits.project_cost_usd.map(Usd::micro_usd),
         config_notice: live.notice,
-        parked: state.db.parkings().await?,
+        runner: health::runner(&state).await?,
         paused_at: state.db.pause_status().await?.paused_at,
         sandbox: runs::sandbox::status(&state).await?,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use domain::board::card::Card;
+use domain::board::flow::Flow;
 use domain::board::project::{PlanApproval, Project};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
 use domain::runs::usage::{consumption, money};
-use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage, Relocation};
+use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -111,7 +112,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         }
         Command::Show { project } => {
             let id = project.parse::<ProjectId>()?;
-            show(&client.get(&format!("/api/projects/{id}/board")).await?, &client.get(&format!("/api/projects/{id}/usage")).await?);
+            let server: ServerInfo = client.get("/api/server").await?;
+            let board = client.get(&format!("/api/projects/{id}/board")).await?;
+            show(&board, &client.get(&format!("/api/projects/{id}/usage")).await?, &server.runner);
         }
         Command::Edit { project, title, goal, base_branch } => {
             let patch = ProjectPatch { title, description: goal, base_branch, ..ProjectPatch::default() };
@@ -150,9 +153,11 @@ fn micro_usd(dollars: f64) -> i64 {
     (dollars * 1e6).round() as i64
 }
 
-fn show(board: &Board, usage: &ProjectUsage) {
+fn show(board: &Board, usage: &ProjectUsage, runner: &RunnerHealth) {
     let pause = board.project.paused_at.map(|since| format!(", paused since {}", since.clock())).unwrap_or_default();
     output::line(format!("{} {} ({}{pause})", board.project.id, board.project.title, board.project.status));
+    let flow = Flow::of(&board.cards);
+    output::line(format!("{}: {}", flow.state(runner).sentence(), flow.facts(runner, &board.project, db::now()).join(" · ")));
     show_usage(usage);
     for status in Status::ALL {
         let cards = board.column(*status);

@@ -90,3 +90,16 @@ fn missing_prompt_is_an_error_at_start() {
     let Err(error) = Reload::load(Some(&file)) else { panic!("the prompt does not exist") };
     assert!(full_text(&error).contains("planner.md"), "{error}");
 }
+
+#[tokio::test]
+async fn secret_of_a_webhook_is_read_and_checked() {
+    let config = r#"{"webhooks": [{"url": "https://example.org", "secret_file": "secret"}]}"#;
+    let mut files = Files::new(&[("config.json", config), ("secret", "0123456789abcdef\n")]);
+    let secret = |live: &LiveConfig| live.config.webhooks[0].secret.expose().to_owned();
+    assert_eq!(secret(&files.live.borrow()), "0123456789abcdef");
+    files.write("secret", "short");
+    let notice = files.wait(|live| live.notice.is_some()).await.notice.unwrap();
+    assert!(notice.contains("secret of a webhook") && notice.contains("at least 16 characters"), "{notice}");
+    files.write("secret", "fedcba9876543210");
+    files.wait(|live| secret(live) == "fedcba9876543210").await;
+}

@@ -40,11 +40,19 @@ fn changes(known: &[ParkReason], current: &[Parking]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use domain::time::Timestamp;
+
     use super::*;
 
     #[test]
     fn each_change_has_one_line() {
-        let parking = |reason, until: &str| Parking { reason, until: until.parse().unwrap(), detail: "Line 1\nLine 2".to_owned(), failed_probes: 0 };
+        let parking = |reason, until: &str| Parking {
+            reason,
+            since: Timestamp::from_milliseconds(0),
+            until: until.parse().unwrap(),
+            detail: "Line 1\nLine 2".to_owned(),
+            failed_probes: 0,
+        };
         let first = [parking(ParkReason::RateLimited, "2026-01-02T14:05:00Z")];
         let lines = changes(&[], &first);
         assert_eq!(lines, ["parked: rate limited, next check at 14:05 UTC: Line 1…"]);

@@ -33,6 +33,8 @@ pub(crate) enum NoEventReason {
     References,
     /// Rows past their retention are removed.
     Retention,
+    /// A webhook was told what happened. An event about it would be told to it, too.
+    WebhookProgress,
 }
 
 /// A running use-case.

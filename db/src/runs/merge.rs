@@ -33,6 +33,11 @@ impl Db {
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, TaskEvent::Merged { sha: sha.clone() });
+                sqlx::query("UPDATE projects SET merged_at = $2 WHERE id = $1")
+                    .bind(project.as_str())
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
                 move_task(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
                 task_changed(tx, &Caller::Runner, &project, &id).await?;
                 tasks::task(&mut tx.connection, &id).await

@@ -21,8 +21,8 @@ impl Db {
     pub async fn park_after_check(&self, reason: ParkReason, detail: String, until: Timestamp) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                let failed_probes = parking(tx, reason).await?.map_or(0, |known| known.failed_probes);
-                store(tx, Parking { reason, until, detail, failed_probes }).await
+                let (since, failed_probes) = parking(tx, reason).await?.map_or((tx.now, 0), |known| (known.since, known.failed_probes));
+                store(tx, Parking { reason, since, until, detail, failed_probes }).await
             })
         })
         .await
@@ -41,9 +41,10 @@ impl Db {
                     let until = limited_until.map_or(known.until, |limited_until| limited_until.max(known.until));
                     return store(tx, Parking { until, ..known.clone() }).await;
                 }
+                let since = known.as_ref().map_or(tx.now, |known| known.since);
                 let failed_probes = known.map_or(0, |known| known.failed_probes).saturating_add(1);
                 let until = limited_until.unwrap_or_else(|| tx.now.after(reason.pause(failed_probes)));
-                store(tx, Parking { reason, until, detail, failed_probes }).await
+                store(tx, Parking { reason, since, until, detail, failed_probes }).await
             })
         })
         .await
@@ -82,7 +83,7 @@ async fn parking(tx: &mut Tx, reason: ParkReason) -> Result<Option<Parking>> {
 
 async fn store(tx: &mut Tx, parking: Parking) -> Result<()> {
     let changed = sqlx::query(
-        "INSERT INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)
+        "INSERT INTO parkings (reason, since, until, detail, failed_probes) VALUES ($1, $5, $2, $3, $4)
          ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail, failed_probes = excluded.failed_probes
          WHERE until <> excluded.until OR detail <> excluded.detail OR failed_probes <> excluded.failed_probes",
     )
@@ -90,6 +91,7 @@ async fn store(tx: &mut Tx, parking: Parking) -> Result<()> {
     .bind(parking.until.to_string())
     .bind(&parking.detail)
     .bind(i64::from(parking.failed_probes))
+    .bind(parking.since.to_string())
     .execute(&mut tx.connection)
     .await?;
     if changed.rows_affected() == 0 {
@@ -103,6 +105,7 @@ async fn store(tx: &mut Tx, parking: Parking) -> Result<()> {
 fn parking_of(row: &SqliteRow) -> Result<Parking> {
     Ok(Parking {
         reason: parsed(row, "reason")?,
+        since: parsed(row, "since")?,
         until: parsed(row, "until")?,
         detail: row.try_get("detail")?,
         failed_probes: count(row, "failed_probes")?,

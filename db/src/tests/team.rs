@@ -16,3 +16,4 @@ mod person;
 mod presence;
 mod run_inbox;
 mod token;
+mod webhook;

@@ -54,6 +54,9 @@ pub struct Project {
     pub integration_head: Option<Sha>,
     /// The tip that was last landed on the base branch.
     pub landed_sha: Option<Sha>,
+    /// When the runner last merged approved work into the project branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_at: Option<Timestamp>,
     pub plan_approval: PlanApproval,
     /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use crate::board::card::Card;
 use crate::board::project::{Project, ProjectEvent};
 use crate::board::status::{HeldBy, Status};
 use crate::board::task::event::TaskEvent;
-use crate::board::wait_reason::WaitReason;
+use crate::board::wait_reason::{Wait, WaitReason};
 use crate::event::{Envelope, Event};
 use crate::id::{ProjectId, TaskId};
 use crate::runs::diff::DiffSize;
@@ -24,9 +24,6 @@ use crate::time::Timestamp;
 
 /// Characters of a reason that a report shows. The whole text is in the task's thread.
 const REASON_CHARACTERS: usize = 300;
-
-/// Tasks that a report names for each wait reason.
-const NAMED_TASKS: usize = 10;
 
 /// The events of one period and the decisions that are pending at its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -134,15 +131,6 @@ pub struct SentBack {
     pub reason: Option<String>,
 }
 
-/// Tasks without an agent that wait for the same reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Wait {
-    pub reason: String,
-    pub total: u32,
-    /// The first of them, at most 10.
-    pub tasks: Vec<TaskId>,
-}
-
 /// The facts that a report is composed from.
 #[derive(Debug, Clone, Default)]
 pub struct ReportFacts {
@@ -208,27 +196,11 @@ impl Report {
 }
 
 fn add_wait(report: &mut ProjectReport, task: &WaitingTask) {
-    let reason = match &task.reason {
+    match &task.reason {
         // Listed with its action.
-        WaitReason::NeedsAttention => return,
-        WaitReason::Held { by: HeldBy::Plan } => {
-            report.planned_tasks += 1;
-            return;
-        }
-        // Otherwise almost every task would have a reason of its own.
-        WaitReason::BlockedBy { .. } => "blocked by other tasks".to_owned(),
-        reason => reason.sentence(),
-    };
-    let waits = &mut report.waits;
-    let index = waits.iter().position(|wait| wait.reason == reason).unwrap_or_else(|| {
-        waits.push(Wait { reason, total: 0, tasks: Vec::new() });
-        waits.len() - 1
-    });
-    if let Some(wait) = waits.get_mut(index) {
-        wait.total += 1;
-        if wait.tasks.len() < NAMED_TASKS {
-            wait.tasks.push(task.id.clone());
-        }
+        WaitReason::NeedsAttention => {}
+        WaitReason::Held { by: HeldBy::Plan } => report.planned_tasks += 1,
+        reason => Wait::add(&mut report.waits, reason, &task.id),
     }
 }
 

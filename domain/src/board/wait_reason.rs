@@ -12,6 +12,9 @@ use crate::runs::limit::LimitUse;
 use crate::runs::parking::ParkReason;
 use crate::time::Timestamp;
 
+/// Tasks that are named for one reason.
+const MAX_NAMED: usize = 10;
+
 /// The reason why a card has no agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
@@ -82,7 +85,51 @@ pub enum WaitReason {
     },
 }
 
+/// Tasks without an agent that wait for the same reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Wait {
+    pub reason: String,
+    pub total: u32,
+    /// The first of them, at most 10.
+    pub tasks: Vec<TaskId>,
+}
+
+impl Wait {
+    /// Counts one more task.
+    pub fn add(waits: &mut Vec<Self>, reason: &WaitReason, task: &TaskId) {
+        let reason = match reason {
+            // Otherwise almost every task would have a reason of its own.
+            WaitReason::BlockedBy { .. } => "blocked by other tasks".to_owned(),
+            reason => reason.sentence(),
+        };
+        let index = waits.iter().position(|wait| wait.reason == reason).unwrap_or_else(|| {
+            waits.push(Self { reason, total: 0, tasks: Vec::new() });
+            waits.len() - 1
+        });
+        if let Some(wait) = waits.get_mut(index) {
+            wait.total += 1;
+            if wait.tasks.len() < MAX_NAMED {
+                wait.tasks.push(task.clone());
+            }
+        }
+    }
+}
+
 impl WaitReason {
+    /// Whether it passes without the human and without another task.
+    pub const fn passes(&self) -> bool {
+        !matches!(
+            self,
+            Self::BlockedBy { .. }
+                | Self::PlanUnfinished { .. }
+                | Self::Held { .. }
+                | Self::Paused
+                | Self::NeedsAttention
+                | Self::OverLimit { .. }
+                | Self::UnapprovedCommits { .. }
+        )
+    }
+
     /// Describes the reason on the card.
     pub fn sentence(&self) -> String {
         match self {

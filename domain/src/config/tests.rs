@@ -51,8 +51,20 @@ fn invalid_values_are_rejected() {
         r#"{"durability": "some"}"#,
         r#"{"protected_paths": ["docs/**", "/CLAUDE.md"]}"#,
         r#"{"sandbox": "container"}"#,
+        r#"{"webhooks": [{"url": "https://example.org"}]}"#,
+        r#"{"webhooks": [{"url": "http://example.org", "secret_env": "S"}]}"#,
+        r#"{"webhooks": [{"url": "https://example.org", "secret_env": "S", "event": []}]}"#,
+        r#"{"webhooks": [{"url": "https://example.org", "secret_env": "S"}, {"url": "https://example.org", "secret_env": "S"}]}"#,
         r#"{"sandbox": "jail", "sandbox_min": "jail+net"}"#,
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn webhook_has_defaults_and_an_absolute_path() {
+    let config = parse(r#"{"webhooks": [{"url": "https://example.org/hook", "secret_file": "secret"}]}"#).unwrap();
+    let [webhook] = config.webhooks.as_slice() else { panic!("{config:?}") };
+    assert_eq!(webhook.secret_file.as_deref(), Some(Path::new("/project/secret")));
+    assert_eq!((webhook.events.len(), webhook.morning_at.to_string()), (3, "07:00".to_owned()));
 }

@@ -77,6 +77,7 @@ fn every() -> Vec<Event> {
         ParkingEvent::Parked {
             parking: Parking {
                 reason: ParkReason::RateLimited,
+                since: Timestamp::from_milliseconds(0),
                 until: Timestamp::from_milliseconds(0),
                 detail: "limit".to_owned(),
                 failed_probes: 1,
@@ -183,7 +184,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}
     {"kind":"rescue_dropped","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","sha":"a1"}
-    {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
+    {"kind":"agents_parked","parking":{"reason":"rate_limited","since":"1970-01-01T00:00:00.000Z","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"work_paused"}
     {"kind":"work_resumed"}

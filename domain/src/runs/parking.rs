@@ -71,6 +71,11 @@ impl ParkReason {
         }
     }
 
+    /// Whether the outage lasts until the human acts.
+    const fn needs_human(self) -> bool {
+        matches!(self, Self::SignedOut | Self::NoCredit | Self::ProgramMissing | Self::RootRefused | Self::Sandbox | Self::DiskFull)
+    }
+
     /// Whether a failed run costs nothing and the cause often passes by itself.
     const fn passes_quickly(self) -> bool {
         matches!(self, Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit)
@@ -104,6 +109,8 @@ impl ParkReason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Parking {
     pub reason: ParkReason,
+    /// When the outage was noticed.
+    pub since: Timestamp,
     /// The time of the next check.
     pub until: Timestamp,
     pub detail: String,
@@ -123,6 +130,16 @@ impl Parking {
     /// Whether the outage is unlikely to pass by itself.
     pub fn needs_attention(&self) -> bool {
         self.failed_probes >= Self::PROBES_BEFORE_ATTENTION
+    }
+
+    /// Whether agents stay parked until the human acts, as far as one can tell.
+    pub fn needs_human(&self) -> bool {
+        self.reason.needs_human() || self.needs_attention()
+    }
+
+    /// Whether the human is needed since the change at `at`. Later changes only prolong the parking.
+    pub fn needs_human_since(&self, at: Timestamp) -> bool {
+        if self.reason.needs_human() { self.since == at } else { self.failed_probes == Self::PROBES_BEFORE_ATTENTION }
     }
 
     /// Whether the end time has passed. An end time beyond the maximum duration means that the clock was set back, and also counts.
@@ -147,11 +164,22 @@ mod tests {
     fn parking_expires_on_time_or_when_implausible() {
         let now = Timestamp::from_milliseconds(1_000_000);
         for reason in ParkReason::ALL.iter().copied() {
-            let has_expired = |until| Parking { reason, until, detail: String::new(), failed_probes: 0 }.has_expired(now);
+            let has_expired = |until| Parking { reason, since: now, until, detail: String::new(), failed_probes: 0 }.has_expired(now);
             assert!(has_expired(now) && has_expired(now.before(Duration::from_secs(1))), "{reason}");
             assert!(!has_expired(now.after(Duration::from_millis(1))) && !has_expired(now.after(reason.max_duration())), "{reason}");
             assert!(has_expired(now.after(reason.max_duration() + Duration::from_millis(1))), "{reason}");
         }
+    }
+
+    #[test]
+    fn human_is_needed_at_once_or_after_three_probes() {
+        let (start, later) = (Timestamp::from_milliseconds(1_000_000), Timestamp::from_milliseconds(2_000_000));
+        let parking = |reason, failed_probes| Parking { reason, since: start, until: later, detail: String::new(), failed_probes };
+        let signed_out = parking(ParkReason::SignedOut, 1);
+        assert!(signed_out.needs_human() && signed_out.needs_human_since(start) && !signed_out.needs_human_since(later));
+        let probes: Vec<u32> = (1..6).filter(|probes| parking(ParkReason::ServiceUnreachable, *probes).needs_human_since(later)).collect();
+        assert_eq!(probes, [3]);
+        assert!(parking(ParkReason::ServiceUnreachable, 4).needs_human() && !parking(ParkReason::RateLimited, 1).needs_human());
     }
 
     /// Eight hours of an outage that nobody resolves, with runs that fail after a second.

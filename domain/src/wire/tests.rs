@@ -11,7 +11,7 @@ use crate::board::task::TaskPatch;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
 use crate::board::wait_reason::WaitReason;
-use crate::id::{CommentId, ProjectId, QuestionId, TaskId};
+use crate::id::{CommentId, ProjectId, QuestionId, RunId, TaskId};
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::FailureClass;
@@ -180,7 +180,7 @@ fn requests_reject_missing_and_unknown_fields() {
 
 #[test]
 fn server_answers_have_a_stable_json_form() {
-    let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned(), failed_probes: 0 };
+    let parking = Parking { reason: ParkReason::SignedOut, since: at(), until: at(), detail: "no key".to_owned(), failed_probes: 0 };
     let server = ServerInfo {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),
@@ -188,7 +188,14 @@ fn server_answers_have_a_stable_json_form() {
         repo_path: None,
         project_budget_micro_usd: Some(5),
         config_notice: None,
-        parked: vec![parking],
+        runner: RunnerHealth {
+            ticking_since: at(),
+            last_tick_at: None,
+            is_ticking: true,
+            max_agents: 3,
+            live_runs: vec![RunId::new(2)],
+            parked: vec![parking],
+        },
         paused_at: Some(at()),
         sandbox: Some(SandboxStatus { tier: None, detail: Some("choose".to_owned()), choices: vec![SandboxTier::None, SandboxTier::Jail] }),
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
@@ -197,7 +204,7 @@ fn server_answers_have_a_stable_json_form() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}],"paused_at":"2026-01-31T09:05:00.000Z","sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"runner":{"ticking_since":"2026-01-31T09:05:00.000Z","last_tick_at":null,"is_ticking":true,"max_agents":3,"live_runs":["RUN-002"],"parked":[{"reason":"signed_out","since":"2026-01-31T09:05:00.000Z","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}]},"paused_at":"2026-01-31T09:05:00.000Z","sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

@@ -175,7 +175,7 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     let parked = |card: &Card| card.wait_reason.as_ref().is_some_and(|reason| reason.sentence().contains("sandbox of agents is not settled"));
     server.until(&project, "the card says why it waits", |board| board.card(&task).is_some_and(parked)).await;
     let info: ServerInfo = server.get("/api/server").await.unwrap();
-    assert_eq!(info.parked[0].reason, ParkReason::Sandbox);
+    assert_eq!(info.runner.parked[0].reason, ParkReason::Sandbox);
     let sandbox = info.sandbox.unwrap();
     assert_eq!((sandbox.tier, sandbox.choices.len()), (None, 3), "{sandbox:?}");
     assert!(doctor(&server, None).await.contains("fix   sandbox  Choose whether agents run in a jail"));

@@ -36,3 +36,4 @@ mod team;
 mod terminal;
 mod unapproved_commits;
 mod upgrade;
+mod webhook;

@@ -24,7 +24,7 @@ async fn parked(server: &TestServer, project: &ProjectId, task: &TaskId, wanted:
     let says = |card: &Card| matches!(card.wait_reason, Some(WaitReason::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
     let board = server.until(project, &format!("{task} says {wanted}"), |board: &Board| board.card(task).is_some_and(says)).await;
     let server: ServerInfo = server.get("/api/server").await.unwrap();
-    let parking = server.parked.into_iter().find(|parking| parking.reason == wanted).unwrap();
+    let parking = server.runner.parked.into_iter().find(|parking| parking.reason == wanted).unwrap();
     (board.card(task).unwrap().clone(), parking)
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod card_facts;
 pub(crate) mod column;
 pub(crate) mod comment;
 pub(crate) mod edit_project;
+pub(crate) mod flow;
 pub(crate) mod gate;
 pub(crate) mod goal_bar;
 pub(crate) mod goal_strip;

@@ -89,7 +89,7 @@ fn Connection(link: RwSignal<ConnectionState>) -> impl IntoView {
 #[component]
 fn Parked() -> impl IntoView {
     let (status, clock) = (ServerStatus::from_context(), Clock::from_context());
-    let parked = move || status.server.get().map(|server| server.parked).unwrap_or_default();
+    let parked = move || status.server.get().map(|server| server.runner.parked).unwrap_or_default();
     view! {
         <For each=parked key=|parking| (parking.reason, parking.until, parking.failed_probes) let:parking>
             <div class="banner" data-tone="warn" role="status">

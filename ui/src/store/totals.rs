@@ -10,7 +10,6 @@ pub(crate) struct Totals {
     pub(crate) done: usize,
     /// Coders' tasks whose work is in the project branch.
     pub(crate) merged: usize,
-    pub(crate) running: usize,
     pub(crate) needs_you: usize,
     pub(crate) cost_micro_usd: i64,
 }
@@ -24,7 +23,6 @@ impl Totals {
             totals.cards += usize::from(card.status.is_open() || is_done);
             totals.done += usize::from(is_done);
             totals.merged += usize::from(card.is_merged());
-            totals.running += usize::from(card.run.is_some());
             totals.needs_you += usize::from(card.attention.is_some());
             totals.cost_micro_usd += card.cost_micro_usd;
         }

@@ -27,6 +27,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         integration_branch: row.try_get("integration_branch")?,
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,
+        merged_at: optional(row, "merged_at")?,
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),
         paused_at: optional(row, "paused_at")?,
         plan_approval: parsed(row, "plan_approval")?,

@@ -16,6 +16,7 @@ use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
 use crate::team::message::{read, removable, write};
+use crate::team::webhook;
 use crate::tests::store::Store;
 use crate::{CardFilter, HistoryQuery};
 
@@ -146,6 +147,7 @@ async fn report_reads_nothing_that_grows_with_finished_work() {
         ("attention", format!("{CARD} {}", report::NEEDING_ATTENTION), "USING INDEX tasks_with_attention"),
         ("waits", report::WAITING.to_owned(), "USING INDEX tasks_open"),
         ("consumption", report::CONSUMED.to_owned(), "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
+        ("plan of a notification", webhook::PLANNED.to_owned(), "USING INDEX tasks_by_parent (parent_task_id=? AND status=?)"),
         ("comment", report::LAST_COMMENT.to_owned(), "USING INDEX comments_by_task (task_id=?)"),
     ];
     for (name, statement, expected) in statements {

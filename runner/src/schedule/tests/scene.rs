@@ -156,7 +156,6 @@ impl Draft {
         draft
     }
 
-    /// Updated at that time.
     pub(super) fn updated(self, when: Timestamp) -> Self {
         self.card(|card| card.updated_at = when)
     }
@@ -265,6 +264,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         integration_branch: format!("vibe-relay/{id}"),
         integration_head: None,
         landed_sha: None,
+        merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
@@ -326,13 +326,13 @@ impl Scene {
 
     /// A run found the outage.
     pub(super) fn parked(mut self, reason: ParkReason, until: Timestamp) -> Self {
-        self.state.parkings.push(Parking { reason, until, detail: String::new(), failed_probes: 1 });
+        self.state.parkings.push(Parking { reason, since: noon(), until, detail: String::new(), failed_probes: 1 });
         self
     }
 
     /// A check found the outage before any run.
     pub(super) fn parked_by_check(mut self, reason: ParkReason, until: Timestamp) -> Self {
-        self.state.parkings.push(Parking { reason, until, detail: String::new(), failed_probes: 0 });
+        self.state.parkings.push(Parking { reason, since: noon(), until, detail: String::new(), failed_probes: 0 });
         self
     }
 

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_badge};
 use crate::components::board::edit_project::EditProjectDialog;
+use crate::components::board::flow::FlowLine;
 use crate::components::board::goal_strip::GoalStrip;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::inline_code::sentence;
@@ -40,6 +41,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                 let short = domain::text::excerpt(&goal, 160);
                 Some(view! { <p class="goal" title=goal>{short}</p> })
             }}
+            <FlowLine />
             <div class="tools">
                 {may_write.then(|| view! {
                     <button type="button" class="button primary" on:click=move |_| new_task.run(())>
@@ -104,6 +106,7 @@ fn spent(cost_micro_usd: i64, usage: Option<&ProjectUsage>) -> Vec<String> {
     let today = usage.and_then(|usage| usage.by_day.iter().find(|known| known.day == day));
     let today = today.and_then(|today| consumption(today.sums.cost_micro_usd, today.sums.tokens()));
     let total = consumption(cost_micro_usd, usage.map_or(0, |usage| usage.total.tokens()));
+    let today = today.filter(|today| total.as_ref() != Some(today));
     total.into_iter().chain(today.map(|today| format!("{today} today"))).collect()
 }
 
@@ -114,7 +117,6 @@ fn Progress() -> impl IntoView {
     let label = move || {
         let totals = totals.get();
         let mut parts = vec![if totals.cards == 0 { "No tasks yet".to_owned() } else { format!("{} of {} done", totals.done, totals.cards) }];
-        parts.extend((totals.running > 0).then(|| format!("{} working", totals.running)));
         parts.extend(usage.with(|usage| spent(totals.cost_micro_usd, usage.as_ref())));
         parts.join(" · ")
     };
