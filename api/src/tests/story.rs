@@ -82,7 +82,7 @@ async fn every_route_works() {
     team::coordinate(&mut story, &mara).await;
 
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
-    let ready = json!({"base_branch": "main", "diff": {"files": 1, "added": 1, "removed": 0}});
+    let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});
     assert_eq!((&report["projects"][0]["ready_to_land"], report["usage"]["cost_micro_usd"].as_i64()), (&ready, Some(70)), "{report}");
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(3)), "{landed}");

@@ -3,6 +3,7 @@
 use domain::board::attention::{AttentionAction, AttentionKind};
 use domain::board::project::PlanApproval;
 use domain::board::status::Status;
+use domain::board::task::retry::RetryOptions;
 use domain::event::Seq;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::parking::ParkReason;
@@ -36,7 +37,7 @@ async fn pending_decisions_and_complete_projects_are_notified() {
     assert_eq!((found.needs_you.reason.as_str(), found.project.title.as_str()), ("Three attempts failed", "Board"));
     assert_eq!(seq, store.db.latest(), "everything was read");
 
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, RetryOptions::default()).await.unwrap();
     store.complete(&task).await;
     let (found, _) = notifications(&store, seq, NotificationKind::ALL).await;
     assert!(matches!(found.as_slice(), [Notification::Complete(project)] if project.project_id == store.project), "{found:?}");
@@ -52,7 +53,7 @@ async fn settled_decision_is_not_notified() {
     store.db.request_attention(&task, AttentionKind::Failed, "Second").await.unwrap();
     let (found, _) = notifications(&store, 0, NotificationKind::ALL).await;
     assert!(matches!(found.as_slice(), [Notification::NeedsYou(found)] if found.needs_you.reason == "Second"), "{found:?}");
-    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task, RetryOptions::default()).await.unwrap();
     store.complete(&task).await;
     store.move_with(&Caller::owner(), &task, Status::InProgress, Some("Again"), EvidenceResult::Nothing).await.unwrap();
     assert_eq!(notifications(&store, 0, NotificationKind::ALL).await.0, [], "the project is not complete either");
