@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use domain::refusal::Refusal;
 
-use crate::engine::dialect;
-
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
@@ -69,12 +67,6 @@ impl Error {
 }
 
 domain::from_refusals!(Error);
-
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        if dialect::is_disk_full(&error) { Self::DiskFull } else { Self::Storage(Box::new(error)) }
-    }
-}
 
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {

@@ -19,9 +19,9 @@ pub const SETTLE_TIME: Duration = Duration::from_secs(5);
 /// The result of an experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was done and counted, one sentence each.
+    /// The actions and their counted consequences, one sentence each.
     pub figures: Vec<String>,
-    /// What must not happen, and did.
+    /// Each broken promise.
     pub violations: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 const MIN_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
 /// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
 const NOT_A_DATABASE: &str = "26";
-/// `SQLITE_FULL` and `SQLITE_IOERR_SHMSIZE`: <https://sqlite.org/rescode.html#full>.
+/// `SQLITE_FULL`, and `SQLITE_IOERR_SHMSIZE` when the index of the write-ahead log cannot grow: <https://sqlite.org/rescode.html#full>.
 const DISK_FULL: [&str; 2] = ["13", "4874"];
 
 /// The writer's connection. The readers use the same options with `read_only`.
@@ -59,9 +59,13 @@ pub(crate) async fn check_version(connection: &mut SqliteConnection) -> Result<(
     Ok(())
 }
 
-/// Whether `error` says that the disk is full: as such, or because the index of the write-ahead log could not grow.
-pub(crate) fn is_disk_full(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| DISK_FULL.contains(&&*code)))
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(cause) if cause.code().is_some_and(|code| DISK_FULL.contains(&&*code)) => Self::DiskFull,
+            _ => Self::Storage(Box::new(error)),
+        }
+    }
 }
 
 /// Whether `error` says that the file is no database.

@@ -1,6 +1,6 @@
 //! The command `chaos`: breaks a board on purpose, as often as its promises demand, and writes the figures to `docs/reliability.md`.
 //!
-//! `cargo run -p tests --bin chaos` takes about half an hour. Experiments that are named are run alone, and nothing is written. With any other
+//! `cargo run -p tests --bin chaos` takes about ten minutes. Experiments that are named are run alone, and nothing is written. With any other
 //! arguments it is the product itself, which the experiments start.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its result")]
