@@ -62,7 +62,7 @@ async fn ends(program: &Path, tier: SandboxTier, end: End, count: u32) -> io::Re
         crate::wait_for("the daemons run", || checkout.join("started").exists() && daemons(&server.root()).len() >= 3).await;
         end_agent(&server, &project, &task, end).await?;
         // Signals take a moment to arrive.
-        within(Duration::from_secs(2), async || daemons(&server.root()).is_empty()).await;
+        within(Duration::from_secs(5), async || daemons(&server.root()).is_empty()).await;
         let left = daemons(&server.root());
         survivors += left.len();
         for process in left {
