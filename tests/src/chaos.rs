@@ -11,6 +11,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::server::{ServerOptions, TestServer};
 
 /// The longest time that the board has to give every task in progress a run or a reason.
@@ -31,6 +33,15 @@ impl Outcome {
             self.violations.push(violation());
         }
     }
+}
+
+/// A scenario whose coders run a command and submit, and whose reviewers approve. `first` are parts that come before.
+fn submitting(first: &[Value], command: &str) -> String {
+    let moved = |status: &str| json!([{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": status}}]);
+    let coder =
+        [json!({"calls": [{"tool": "Bash", "input": {"command": command}}]}), json!({"calls": moved("in_review")}), json!({"text": "Submitted."})];
+    let parts = [json!({"phase": "coder", "turns": coder}), json!({"phase": "reviewer", "turns": [{"calls": moved("done")}, {"text": "Approved."}]})];
+    json!({"parts": ([first, &parts].concat())}).to_string()
 }
 
 /// Starts a server whose agents play a scenario.

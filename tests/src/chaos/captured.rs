@@ -37,8 +37,11 @@ pub async fn run(program: &Path) -> io::Result<Outcome> {
     let run = server.task(&own).await?.task.card.run.map(|run| run.id).ok_or_else(|| io::Error::other("the agent has ended"))?;
     let token = mcp::token_of(&server, &run)?;
 
-    let before = events_of_the_agent(&server).await?;
     let mut outcome = Outcome::default();
+    // Proves that the token works and that its effects are counted.
+    let permitted = mcp::call(&server, &token, "add_comment", json!({"task_id": own, "content": "I work."})).await?;
+    let before = events_of_the_agent(&server).await?;
+    outcome.expect(!permitted.is_error && before == 1, || format!("a permitted call had {before} effects: {permitted:?}"));
     let ids = BTreeMap::from([("tasks", foreign.to_string()), ("projects", foreign_project.to_string()), ("runs", run.to_string())]);
     let operations = call_operations(&server, &token, &ids, &mut outcome).await?;
     let calls = forbidden_calls(&own, &neighbour, &foreign, foreign_project.as_str());
@@ -50,7 +53,11 @@ pub async fn run(program: &Path) -> io::Result<Outcome> {
     }
     let after = events_of_the_agent(&server).await?;
     outcome.expect(after == before, || format!("the agent caused {} events", after - before));
-    outcome.figures.push(format!("{operations} operations of the HTTP interface and {} tool calls with the token of a run: 0 effects", calls.len()));
+    outcome.figures.push(format!(
+        "{operations} operations of the HTTP interface and {} tool calls with the token of a run: {} effects",
+        calls.len(),
+        after - before
+    ));
     Ok(outcome)
 }
 

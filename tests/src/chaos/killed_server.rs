@@ -21,24 +21,14 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::{Outcome, SETTLE_TIME, scripted, within};
+use super::{Outcome, SETTLE_TIME, scripted, submitting, within};
 use crate::client::Client;
 use crate::mcp;
 use crate::server::TestServer;
 use crate::socket::Socket;
 
 /// Each coder counts its starts in a file outside of its checkout.
-const SCENARIO: &str = r#"{"parts": [
-    {"phase": "coder", "turns": [
-        {"calls": [{"tool": "Bash", "input": {"command": "echo {{task_id}} >> ../../../started; sleep 0.5; echo done > {{task_id}}.txt; git add -A; git commit -qm '{{title}}'"}}]},
-        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "in_review"}}]},
-        {"text": "Submitted."}
-    ]},
-    {"phase": "reviewer", "turns": [
-        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "done"}}]},
-        {"text": "Approved."}
-    ]}
-]}"#;
+const COMMAND: &str = "echo {{task_id}} >> ../../../started; sleep 0.5; echo done > {{task_id}}.txt; git add -A; git commit -qm '{{title}}'";
 
 const WRITERS: usize = 3;
 /// The pause between two writes of a writer. The comments of all of them are read at the end.
@@ -57,7 +47,7 @@ struct Written {
 /// # Errors
 /// The server cannot be started, or does not answer after the last kill.
 pub async fn run(program: &Path, kills: u32) -> io::Result<Outcome> {
-    let mut server = scripted(program, SCENARIO, |_| {}).await?;
+    let mut server = scripted(program, &submitting(&[], COMMAND), |_| {}).await?;
     let project = server.project("Work", None).await?.id;
     let mut tasks = Vec::new();
     for number in 0..WRITERS * 2 {
@@ -227,9 +217,10 @@ async fn check_runs(server: &TestServer, work: &[TaskId], outcome: &mut Outcome)
 
 async fn check_events(server: &TestServer, project: &ProjectId, received: &[Seq], outcome: &mut Outcome) -> io::Result<()> {
     let all: Vec<Seq> = server.events(project).await?.iter().map(|event| event.seq).collect();
-    let expected = &all[..received.len().min(all.len())];
-    outcome.expect(received == expected, || "the reader did not see each event once and in order".to_owned());
-    outcome.expect(all.len() - expected.len() < 50, || format!("the reader saw {} of {} events", received.len(), all.len()));
-    outcome.figures.push(format!("{} events followed over WebSocket, none lost, doubled or reordered", received.len()));
+    let doubled = received.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let reordered = received.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    let lost = all.iter().filter(|seq| received.binary_search(seq).is_err()).count();
+    outcome.expect(lost + doubled + reordered == 0, || format!("the reader received {} of {} events", received.len(), all.len()));
+    outcome.figures.push(format!("{} events followed over WebSocket: {lost} lost, {doubled} doubled, {reordered} reordered", received.len()));
     Ok(())
 }

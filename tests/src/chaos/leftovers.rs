@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use domain::board::reducer::Board;
@@ -89,12 +89,10 @@ async fn end_agent(server: &TestServer, project: &ProjectId, task: &TaskId, end:
 /// The processes that the agent left in the background.
 fn daemons(root: &Path) -> BTreeSet<Pid> {
     let root = root.display().to_string();
-    processes(|command| command.contains("/bin/sleep 1") || command.contains("sleep 1000"))
-        .into_iter()
-        .filter(|process| command_line(&PathBuf::from(format!("/proc/{process}"))).is_some_and(|command| command.contains(&root)))
-        // The tool that started them names them too.
-        .filter(|process| !command_line(&PathBuf::from(format!("/proc/{process}"))).is_some_and(|command| command.contains("echo > started")))
-        .collect()
+    // The tool that started them names them too.
+    processes(|command| {
+        (command.contains("/bin/sleep 1") || command.contains("sleep 1000")) && command.contains(&root) && !command.contains("echo > started")
+    })
 }
 
 fn processes(is_wanted: impl Fn(&str) -> bool) -> BTreeSet<Pid> {

@@ -16,25 +16,12 @@ use serde_json::json;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use super::{Outcome, scripted};
+use super::{Outcome, scripted, submitting};
 use crate::server::TestServer;
 
-/// The agents write a file before the restart, and go on once the file `go` exists.
-const SCENARIO: &str = r#"{"parts": [
-    {"phase": "coder", "attempt": 1, "turns": [
-        {"calls": [{"tool": "Bash", "input": {"command": "echo before > {{task_id}}.txt; touch ../../../{{task_id}}.reached; until [ -e ../../../go ]; do sleep 0.05; done"}}]},
-        {"text": "Never said before the restart."}
-    ]},
-    {"phase": "coder", "turns": [
-        {"calls": [{"tool": "Bash", "input": {"command": "grep -q before {{task_id}}.txt && git add -A && git commit -qm '{{title}}'"}}]},
-        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "in_review"}}]},
-        {"text": "Submitted."}
-    ]},
-    {"phase": "reviewer", "turns": [
-        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "done"}}]},
-        {"text": "Approved."}
-    ]}
-]}"#;
+/// The agents write a file before the restart, and submit it in their next session.
+const BEFORE: &str = "echo before > {{task_id}}.txt; touch ../../../{{task_id}}.reached; sleep 600";
+const AFTER: &str = "grep -q before {{task_id}}.txt && git add -A && git commit -qm '{{title}}'";
 
 const AGENTS: usize = 3;
 
@@ -42,7 +29,9 @@ const AGENTS: usize = 3;
 /// The server cannot be started or refuses a request.
 pub async fn run(program: &Path) -> io::Result<Outcome> {
     // One attempt is allowed, so a used one would stop the task.
-    let mut server = scripted(program, SCENARIO, |options| options.config.max_attempts = 1).await?;
+    let first =
+        json!({"phase": "coder", "attempt": 1, "turns": [{"calls": [{"tool": "Bash", "input": {"command": BEFORE}}]}, {"text": "Never said."}]});
+    let mut server = scripted(program, &submitting(&[first], AFTER), |options| options.config.max_attempts = 1).await?;
     let project = server.project("Work", None).await?.id;
     let mut tasks: Vec<TaskId> = Vec::new();
     for number in 0..AGENTS {
@@ -61,15 +50,20 @@ pub async fn run(program: &Path) -> io::Result<Outcome> {
     let done = |card: &Card| card.status == Status::Done && card.run.is_none();
     server.until(&project, "all work is done", |board: &Board| tasks.iter().all(|task| board.card(task).is_some_and(done))).await;
 
-    let mut outcome = Outcome::default();
+    let (mut outcome, mut continued, mut used_attempts) = (Outcome::default(), 0, 0);
     for task in &tasks {
         let runs = server.runs(task).await?;
         let coders: Vec<&Run> = runs.iter().filter(|run| run.phase == AgentKind::Coder).collect();
         let ends: Vec<Option<EndClass>> = coders.iter().map(|run| run.end_class).collect();
-        outcome.expect(ends == [Some(EndClass::Parked), Some(EndClass::Finished)], || format!("{task}: {ends:?}"));
-        outcome.expect(coders.iter().all(|run| run.session_id == coders[0].session_id), || format!("{task}: another session"));
+        let continues = ends == [Some(EndClass::Parked), Some(EndClass::Finished)] && coders[0].session_id == coders[1].session_id;
+        outcome.expect(continues, || format!("{task} was not continued: {coders:?}"));
+        continued += usize::from(continues);
+        used_attempts += coders.iter().filter(|run| run.attempt > 1).count();
     }
-    outcome.figures.push(format!("{AGENTS} agents at work when the machine restarted: {AGENTS} continued their sessions and files, 0 attempts used"));
+    outcome.expect(used_attempts == 0, || format!("{used_attempts} attempts used"));
+    outcome.figures.push(format!(
+        "{AGENTS} agents at work when the machine restarted: {continued} continued their sessions and files, {used_attempts} attempts used"
+    ));
     Ok(outcome)
 }
 
