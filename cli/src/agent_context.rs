@@ -167,6 +167,7 @@ async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
         dirty_paths: Vec::new(),
         dirty_count: 0,
         diff_empty: false,
+        patch_id: "patch".to_owned(),
         nested: Vec::new(),
         protected,
     };

@@ -85,6 +85,8 @@ CREATE TABLE tasks (
   takeover_sha   TEXT,
   -- The commit that was last submitted for review.
   submitted_sha  TEXT,
+  -- Identifies its changes.
+  submitted_patch TEXT,
   -- The protected paths that the last submitted or approved commit changes.
   protected_paths TEXT CHECK (protected_paths IS NULL OR json_valid(protected_paths)),
   approved_sha   TEXT,
@@ -92,6 +94,8 @@ CREATE TABLE tasks (
   round_of       TEXT REFERENCES tasks(id),
   round          INTEGER,
   review_rounds  INTEGER NOT NULL DEFAULT 0,
+  -- The rounds with the same changes and findings as the last one, since a person last decided.
+  repeated_rounds INTEGER NOT NULL DEFAULT 0,
   -- Failed attempts in a row since the card last moved, the last of them, and when the next may start.
   failures       INTEGER NOT NULL DEFAULT 0,
   last_failure   TEXT,
@@ -267,11 +271,15 @@ CREATE TABLE run_messages (
 CREATE INDEX messages_by_run ON run_messages (run_id);
 
 CREATE TABLE verdicts (
+  id         INTEGER PRIMARY KEY,
   task_id    TEXT NOT NULL REFERENCES tasks(id),
   sha        TEXT NOT NULL,
   verdict    TEXT NOT NULL CHECK (verdict IN ('approved', 'sent_back')),
   actor      TEXT NOT NULL,
   run_id     TEXT REFERENCES agent_runs(id),
+  -- What identifies the changes of a submission that was sent back, if that is known, and what was found.
+  patch_id   TEXT,
+  findings   TEXT,
   created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX verdicts_by_task ON verdicts (task_id);

@@ -7,6 +7,7 @@ pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod question;
 pub(crate) mod report;
+pub(crate) mod review_round;
 pub(crate) mod takeover;
 pub(crate) mod task;
 

@@ -11,6 +11,7 @@ pub mod project;
 pub mod question;
 pub mod reducer;
 pub mod report;
+pub mod review_round;
 pub mod stage;
 pub mod status;
 pub mod takeover;

@@ -44,6 +44,8 @@ pub struct Config {
     pub max_attempts: u32,
     /// Rejections of a task before it needs attention.
     pub max_review_rounds: u32,
+    /// Rejections of the same changes with the same findings before a task needs attention.
+    pub max_repeated_rounds: u32,
     pub max_orchestrator_rounds: u32,
     /// How much time, requests and money agents may use.
     pub limits: Limits,
@@ -151,6 +153,7 @@ impl Default for Config {
             max_parallel_agents: 3,
             max_attempts: 3,
             max_review_rounds: 4,
+            max_repeated_rounds: 2,
             max_orchestrator_rounds: 3,
             limits: Limits::default(),
             min_free_disk_mib: None,
@@ -231,6 +234,7 @@ impl Config {
             ("max_parallel_agents", self.max_parallel_agents, 1, 64),
             ("max_attempts", self.max_attempts, 1, 20),
             ("max_review_rounds", self.max_review_rounds, 1, 50),
+            ("max_repeated_rounds", self.max_repeated_rounds, 2, 50),
             ("max_orchestrator_rounds", self.max_orchestrator_rounds, 0, 50),
             ("keep_events_days", self.keep_events_days, 1, 3650),
         ];

@@ -13,6 +13,7 @@ use crate::branch;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, sha};
 use crate::nested::nested_links;
+use crate::patch_id::patch_id;
 use crate::workdir::{Untracked, display_paths};
 
 impl Repository {
@@ -40,6 +41,7 @@ impl Repository {
             dirty_paths: display_paths(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
             dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
             diff_empty,
+            patch_id: sha(patch_id(&handle, start, head)?),
             nested: nested_links(&handle, head, &changes)?,
             protected: protected_change(&changes, protected),
         })

@@ -27,10 +27,12 @@ mod lane;
 mod lock;
 mod merge;
 mod nested;
+mod patch_id;
 mod probe;
 mod relocate;
 mod remove;
 mod rescue;
+mod review_round;
 mod workdir;
 mod worktree;
 
@@ -56,3 +58,4 @@ pub use nested::{NestedRepository, NestedWork};
 pub use probe::{git_dir, place, probe};
 pub use relocate::checkout_name;
 pub use rescue::{KeptCommit, RESCUE_PREFIX, Rescue};
+pub use review_round::ROUND_PREFIX;

@@ -8,6 +8,7 @@ mod plan;
 mod project;
 mod question;
 mod report;
+mod review_round;
 mod takeover;
 pub(super) mod task;
 
@@ -36,6 +37,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(takeover::take_over_task))
         .routes(routes!(takeover::give_back_task))
         .routes(routes!(task::get_task_diff))
+        .routes(routes!(review_round::list_review_rounds))
+        .routes(routes!(review_round::get_review_round_diff))
         .routes(routes!(question::answer_question))
         .routes(routes!(gate::assign_task))
         .routes(routes!(gate::approve_task))

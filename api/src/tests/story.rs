@@ -212,6 +212,7 @@ async fn run_and_diff(story: &mut Story) {
     let open = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!((open["files"][0]["path"].as_str(), open["head"].as_str()), (Some("footer.html"), Some(head.as_str())));
 
+    runs::review_round(story, &head).await;
     let approved = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": "done", "title": "A footer"}), StatusCode::OK).await;
     assert_eq!(
         (approved["title"].as_str(), approved["status"].as_str(), approved["approved_sha"].as_str()),

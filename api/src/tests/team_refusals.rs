@@ -63,6 +63,7 @@ async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
         dirty_paths: Vec::new(),
         dirty_count: 0,
         diff_empty: false,
+        patch_id: "patch".to_owned(),
         nested: Vec::new(),
         protected: None,
     };

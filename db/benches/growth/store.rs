@@ -118,6 +118,7 @@ impl Store {
             dirty_paths: Vec::new(),
             dirty_count: 0,
             diff_empty: false,
+            patch_id: "patch".to_owned(),
             nested: Vec::new(),
             protected: None,
         };

@@ -135,6 +135,8 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskSnapshot {
     pub task: Task,
+    /// How many review rounds had the same changes and findings as the last one, since a person last decided.
+    pub repeated_rounds: u32,
     pub failures: u32,
     pub last_failure: Option<FailureClass>,
     pub retry_at: Option<Timestamp>,
@@ -265,6 +267,7 @@ fn task_snapshot(row: &SqliteRow, external: &BTreeMap<(ProjectId, String), Assig
     Ok(TaskSnapshot {
         assignee: assignee.and_then(|assignee| external.get(&assignee).copied()),
         task,
+        repeated_rounds: count(row, "repeated_rounds")?,
         failures: count(row, "failures")?,
         last_failure: optional(row, "last_failure")?,
         retry_at: optional(row, "retry_at")?,

@@ -308,6 +308,7 @@ pub(super) fn clean() -> Evidence {
         dirty_paths: Vec::new(),
         dirty_count: 0,
         diff_empty: false,
+        patch_id: "patch".to_owned(),
         nested: Vec::new(),
         protected: None,
     }

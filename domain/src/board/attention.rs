@@ -16,8 +16,10 @@ vocabulary! {
     AttentionKind, "attention" {
         /// The maximum number of attempts failed.
         Failed = "failed",
-        /// It was sent back the maximum number of times, or made no progress.
+        /// It was sent back the maximum number of times, or its assignee left.
         ReviewLimit = "stalled",
+        /// The same changes were sent back with the same findings.
+        NoProgress = "no_progress",
         /// The agent asked a question.
         NeedsInput = "needs_input",
         /// Its branch has merge conflicts.
@@ -122,6 +124,15 @@ impl Attention {
     /// Creates the attention for a project branch whose tip nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip), limit: None }
+    }
+
+    /// Creates the attention for work that repeats itself in `rounds` review rounds.
+    pub fn no_progress(rounds: u32) -> Self {
+        let detail = format!(
+            "No progress: the same changes were sent back {rounds} times with the same findings. Compare the rounds below Changes. Then press \
+             Retry\u{2026} with a note or another model, approve the work, take the task over, or cancel it."
+        );
+        Self::new(AttentionKind::NoProgress, detail)
     }
 
     /// Creates the attention for an approved commit that changes protected paths.

@@ -51,7 +51,9 @@ impl Stage {
             Status::Done if card.phase == AgentKind::Coder => Self::Completed,
             Status::Done => Self::Closed,
             _ if matches!(attention, Some(AttentionKind::Failed | AttentionKind::NoOutcome)) => Self::Failed,
-            _ if matches!(attention, Some(AttentionKind::ReviewLimit | AttentionKind::AssigneeUnresponsive)) => Self::Stale,
+            _ if matches!(attention, Some(AttentionKind::ReviewLimit | AttentionKind::NoProgress | AttentionKind::AssigneeUnresponsive)) => {
+                Self::Stale
+            }
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
             Status::InProgress if card.run.is_some() || card.contributors.assigned_to.is_some() => Self::InProgress,

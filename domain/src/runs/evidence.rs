@@ -31,6 +31,8 @@ pub struct Evidence {
     pub dirty_count: u32,
     /// Whether the trees of the merge base and `head` are equal.
     pub diff_empty: bool,
+    /// Identifies the changes since the merge base with the project branch, regardless of commits and their messages.
+    pub patch_id: Sha,
     /// Nested repositories that the work commits as links and that `.gitmodules` does not name, so that nobody else can fetch them.
     pub nested: Vec<String>,
     /// The protected paths that the work changes.

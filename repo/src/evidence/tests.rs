@@ -45,8 +45,17 @@ impl Work {
 fn a_new_branch_is_clean_and_empty() {
     let work = work();
     let main = work.repository.ref_sha("main").unwrap().unwrap();
-    let expected =
-        Evidence { head: main.clone(), base: main, ahead: 0, dirty_paths: vec![], dirty_count: 0, diff_empty: true, nested: vec![], protected: None };
+    let expected = Evidence {
+        head: main.clone(),
+        base: main,
+        ahead: 0,
+        dirty_paths: vec![],
+        dirty_count: 0,
+        diff_empty: true,
+        patch_id: work.evidence().patch_id,
+        nested: vec![],
+        protected: None,
+    };
     assert_eq!(work.evidence(), expected);
 }
 

@@ -4,6 +4,7 @@
 //! decide whether a run starts.
 
 mod clean;
+mod review_round;
 mod unlock;
 
 pub(crate) use clean::clean;
@@ -126,6 +127,7 @@ pub(crate) async fn plan_checkout(
             None => free_path(&git_dir, folder, id.to_string()).await?,
         };
         db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
+        review_round::keep_last_round(db, project, task).await?;
         return Ok(CheckoutPlan {
             git_dir,
             path,

@@ -81,7 +81,7 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, Some(reason));
                 continue;
             }
-            if self.review_limit_reached(known) {
+            if self.makes_no_progress(known) || self.review_limit_reached(known) {
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
@@ -164,6 +164,16 @@ impl<'a> Scheduler<'a> {
         let is_unfinished = |id: &&TaskId| self.referenced(id).is_none_or(|dependency| !dependency.satisfies_dependents);
         let tasks: Vec<TaskId> = card.depends_on.iter().filter(is_unfinished).cloned().collect();
         (!tasks.is_empty()).then_some(WaitReason::BlockedBy { tasks })
+    }
+
+    fn makes_no_progress(&mut self, known: &TaskSnapshot) -> bool {
+        let card = &known.task.card;
+        let repeats = card.status == Status::InProgress && known.repeated_rounds >= self.config.max_repeated_rounds;
+        if repeats {
+            let Attention { kind, detail, .. } = Attention::no_progress(known.repeated_rounds);
+            self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind, detail });
+        }
+        repeats
     }
 
     fn review_limit_reached(&mut self, known: &TaskSnapshot) -> bool {

@@ -297,6 +297,12 @@ fn unwatched_runs_are_adopted() {
 }
 
 #[test]
+fn work_that_repeats_itself_needs_attention() {
+    let board = scene([task(1).repeated(1), task(2).repeated(2).rejected(2), task(3).repeated(3).status(InReview)]);
+    assert_eq!(board.actions(), ["flag TASK-002: no_progress", "start reviewer TASK-003 in in_review", "start coder TASK-001 in in_progress"]);
+}
+
+#[test]
 fn review_limit_flags_the_task() {
     let board = scene([task(1).rejected(3), task(2).rejected(4), task(3).rejected(9).status(InReview)]);
     assert_eq!(board.actions(), ["flag TASK-002: stalled", "start reviewer TASK-003 in in_review", "start coder TASK-001 in in_progress"]);

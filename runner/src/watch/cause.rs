@@ -99,6 +99,7 @@ mod tests {
             dirty_count: u32::try_from(dirty.len()).unwrap(),
             dirty_paths,
             diff_empty,
+            patch_id: "c".repeat(40),
             nested: Vec::new(),
             protected: None,
         }

@@ -2,15 +2,18 @@
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::reducer::Board;
+use domain::board::review_round::ReviewRound;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::diff::Diff;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::output::OutputKind;
 use domain::runs::run::{Run, RunChange};
-use domain::wire::TaskView;
+use domain::wire::{List, TaskView};
 use serde_json::json;
+use tests::git::git;
 use tests::server::TestServer;
 
 use crate::support::{self, add, done};
@@ -124,4 +127,29 @@ async fn submission_is_checked_and_review_rounds_are_limited() {
     let refused = first.iter().find(|line| line.kind == OutputKind::ToolError).unwrap();
     assert!(format!("{refused:?}").contains("1 uncommitted files: draft.txt"), "{refused:?}");
     assert!(first.iter().any(|line| line.text == "Refused: draft.txt."), "the agent was told which file");
+}
+
+/// The coder only rewords its commit, the reviewer finds the same, and no third coder starts.
+#[tokio::test]
+async fn work_without_progress_needs_the_person_with_both_versions() {
+    let (server, project) = standing_board(1).await;
+    let task = add(&server, &project, "Repeat itself").await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(attention.kind, AttentionKind::NoProgress);
+    assert!(attention.detail.contains("were sent back 2 times with the same findings"), "{}", attention.detail);
+    assert_eq!(ends(&server.runs(&task).await.unwrap()), [CODED, REVIEWED, CODED, REVIEWED]);
+
+    let rounds: List<ReviewRound> = server.get(&format!("/api/tasks/{task}/rounds")).await.unwrap();
+    let [first, second] = rounds.items.as_slice() else { panic!("{rounds:?}") };
+    assert!(first.sha != second.sha && first.patch_id == second.patch_id, "{rounds:?}");
+    assert_eq!((first.findings.as_str(), &first.findings), ("same.txt:1: still a draft.", &second.findings));
+    for round in &rounds.items {
+        let diff: Diff = server.get(&format!("/api/tasks/{task}/rounds/diff?number={}", round.number)).await.unwrap();
+        assert_eq!((diff.files[0].path.as_str(), &diff.head), ("same.txt", &round.sha));
+    }
+    let kept = || git(&server.repository(), &["for-each-ref", "--format=%(objectname)", "refs/vibe-relay/round"]).unwrap();
+    assert_eq!(kept().trim(), first.sha, "the commit that the coder replaced");
+    let _: TaskView = server.patch(&format!("/api/tasks/{task}"), &json!({"status": "done"})).await.unwrap();
+    done(&server, &project, &task).await;
+    tests::wait_for("the round is forgotten", || kept().is_empty()).await;
 }

@@ -3,6 +3,7 @@
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::project::Project;
 use domain::board::report::Report;
+use domain::board::review_round::ReviewRound;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
@@ -122,6 +123,14 @@ impl Client {
 
     pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {
         self.get(&task_path(&task, "/diff")).await
+    }
+
+    pub(crate) async fn review_rounds(self, task: TaskId) -> Result<List<ReviewRound>, Failure> {
+        self.get(&task_path(&task, "/rounds")).await
+    }
+
+    pub(crate) async fn review_round_diff(self, task: TaskId, number: u32) -> Result<Diff, Failure> {
+        self.get(&task_path(&task, &format!("/rounds/diff?number={number}"))).await
     }
 
     pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {

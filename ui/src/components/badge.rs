@@ -98,7 +98,8 @@ const fn stage_badge(stage: Stage) -> (&'static str, Tone) {
 pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::Failed => "failed",
-        AttentionKind::ReviewLimit => "no progress",
+        AttentionKind::ReviewLimit => "stalled",
+        AttentionKind::NoProgress => "no progress",
         AttentionKind::NeedsInput => "question",
         AttentionKind::Conflict => "conflict",
         AttentionKind::Budget => "budget",

@@ -16,6 +16,7 @@ pub(crate) mod project_header;
 pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod review_round;
 pub(crate) mod takeover;
 pub(crate) mod task_actions;
 pub(crate) mod task_composer;

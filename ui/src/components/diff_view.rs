@@ -20,15 +20,22 @@ pub(crate) fn Changes(
     /// Changes whenever the diff may have changed.
     #[prop(into)]
     version: Signal<u64>,
+    /// The review round whose changes are shown instead of the current ones.
+    #[prop(optional)]
+    round: Option<Signal<u32>>,
 ) -> impl IntoView {
     let client = Client::from_context();
     let diff = RwSignal::new(None::<Result<Diff, String>>);
     Effect::new(move || {
         // Read, not only tracked: a memo tracks nothing before its first read.
         version.with(|_| ());
-        let request = client.diff(task.clone());
+        let (task, round) = (task.clone(), round.map(|round| round.get()));
         spawn_local(async move {
-            let answer = match request.await {
+            let found = match round {
+                Some(round) => client.review_round_diff(task, round).await,
+                None => client.diff(task).await,
+            };
+            let answer = match found {
                 Ok(found) => Ok(found),
                 Err(Failure::Refused(problem)) => Err(format!("{} {}", sentence(&problem.detail), sentence(&problem.hint))),
                 Err(Failure::Unreachable(what)) => Err(what),

@@ -61,3 +61,21 @@ pub(super) async fn sandbox(story: &mut Story) {
     let allowed = story.act("post", "/api/projects/{id}/access", "PROJ-001", access.clone(), StatusCode::OK).await;
     assert_eq!(allowed["allowed_access"], json!([access]));
 }
+
+/// A person submits the work and sends it back.
+pub(super) async fn review_round(story: &mut Story, head: &str) {
+    for (status, reason) in [("in_review", Value::Null), ("in_progress", json!("Add a date."))] {
+        story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": status, "reason": reason}), StatusCode::OK).await;
+    }
+    let rounds = story.get("/api/tasks/{id}/rounds", "TASK-004").await;
+    let round = &rounds["items"][0];
+    assert_eq!(
+        (&round["number"], &round["sha"], &round["findings"], &round["by"]),
+        (&json!(1), &json!(head), &json!("Add a date."), &json!("human"))
+    );
+    assert_eq!(round["patch_id"].as_str().map(str::len), Some(40));
+    let shown = story.call("get", "/api/tasks/{id}/rounds/diff", "TASK-004", "?number=1", Value::Null).await.json();
+    assert_eq!((shown["files"][0]["path"].as_str(), shown["head"].as_str()), (Some("footer.html"), Some(head)));
+    let none = story.call("get", "/api/tasks/{id}/rounds/diff", "TASK-004", "?number=2", Value::Null).await;
+    assert_eq!((none.status, none.json()["code"].as_str()), (StatusCode::NOT_FOUND, Some("not-found")));
+}

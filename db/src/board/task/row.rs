@@ -64,7 +64,7 @@ pub(crate) const SCHEDULED: &str = concat!(
     "SELECT ",
     own_columns!(),
     task_columns!(),
-    ", t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, NULL AS built_by,
+    ", t.repeated_rounds, t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, NULL AS built_by,
     CASE t.status WHEN 'backlog' THEN (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id)
     END AS depends_on",
     with_live_run!()

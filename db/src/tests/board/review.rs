@@ -101,6 +101,48 @@ async fn human_decision_resets_review_round_count() {
 }
 
 #[tokio::test]
+async fn same_changes_and_findings_are_counted_until_a_person_decides() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let round = async |sha: &str, patch: &str, findings: &str| {
+        let coder = store.agent(&task, AgentKind::Coder).await;
+        store.db.record_checkout(&task, "vr/TASK-001/work", "worktrees/TASK-001").await.unwrap();
+        let found = EvidenceResult::Evidence(Evidence { head: sha.to_owned(), patch_id: patch.to_owned(), ..clean() });
+        store.move_with(&coder.caller, &task, Status::InReview, None, found).await.unwrap();
+        store.finish(&coder).await;
+        let reviewer = store.agent_at(&task, AgentKind::Reviewer, sha).await;
+        store.db.add_comment(&reviewer.caller, &task, findings, Some(AuthorRole::Reviewer)).await.unwrap();
+        store.move_with(&reviewer.caller, &task, Status::InProgress, None, EvidenceResult::Nothing).await.unwrap();
+        store.finish(&reviewer).await;
+        store.db.snapshot().await.unwrap().tasks[0].repeated_rounds
+    };
+    assert_eq!(round("1", "a", "The last line is missing").await, 1);
+    assert_eq!(round("2", "b", "The last line is wrong now").await, 1);
+    assert_eq!(round("3", "a", "The last line is missing, as before").await, 2);
+    store.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
+    assert_eq!(store.db.snapshot().await.unwrap().tasks[0].repeated_rounds, 0);
+    assert_eq!(round("4", "a", "The last line is missing").await, 3, "the earlier rounds stay known");
+
+    let rounds = store.db.review_rounds(&task).await.unwrap();
+    let last = &rounds[3];
+    assert_eq!((last.number, last.sha.as_str(), last.patch_id.as_deref()), (4, "4", Some("a")));
+    assert_eq!(last.by.to_string(), "reviewer-TASK-001");
+    assert_eq!((rounds.len(), rounds[2].findings.as_str()), (4, "The last line is missing, as before"));
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn round_of_another_commit_than_the_submitted_one_repeats_nothing() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "committed later").await;
+    store.move_with(&reviewer.caller, &task, Status::InProgress, Some("Not so"), EvidenceResult::Nothing).await.unwrap();
+    let round = store.db.review_rounds(&task).await.unwrap().remove(0);
+    assert_eq!((round.patch_id, round.findings.as_str()), (None, "Not so"));
+    assert_eq!(store.db.snapshot().await.unwrap().tasks[0].repeated_rounds, 0);
+}
+
+#[tokio::test]
 async fn commit_that_was_sent_back_is_not_submitted_again() {
     let store = Store::board().await;
     let task = store.in_review("One").await;

@@ -38,6 +38,7 @@ fn every_stage_is_derived_from_some_card() {
         (attention(AttentionKind::Failed), Stage::Failed),
         (attention(AttentionKind::NoOutcome), Stage::Failed),
         (attention(AttentionKind::ReviewLimit), Stage::Stale),
+        (attention(AttentionKind::NoProgress), Stage::Stale),
         (attention(AttentionKind::AssigneeUnresponsive), Stage::Stale),
         (attention(AttentionKind::NeedsInput), Stage::Assigned),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),

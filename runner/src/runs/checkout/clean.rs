@@ -11,7 +11,7 @@ use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::evidence::Sha;
 use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
 
-use super::{CheckoutError, checkout_name, forget_sessions, with_files};
+use super::{CheckoutError, checkout_name, forget_sessions, review_round, with_files};
 use crate::jail::prepare::release_branch;
 use crate::runs::branch::branch_state;
 
@@ -50,6 +50,8 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
         db.claim_reference(&project.git_dir, name, Some(id)).await?;
     }
     let checkout = path.clone();
+    // The human may still compare the rounds of open work.
+    let rounds = (!task.card.status.is_open()).then(|| review_round::folder(id));
     let kept = with_files(git_dir, move |repository| {
         let mut kept = KeptWork::default();
         let mut not_kept = Vec::new();
@@ -74,6 +76,9 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
         for (name, sha) in commits {
             repository.rescue_tip(&name, &sha)?;
             kept.own.get_or_insert(name);
+        }
+        if let Some(rounds) = rounds {
+            repository.forget_rounds(&rounds)?;
         }
         let name = checkout_name(&path);
         repository.clear_locks(&name, &branch)?;

@@ -2,6 +2,7 @@
 
 mod projects;
 mod protected_paths;
+mod review_round;
 mod spending;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +93,7 @@ pub(super) fn task(number: u64) -> Draft {
         completed_at: None,
         verified_at: None,
     };
-    Draft { known: TaskSnapshot { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
+    Draft { known: TaskSnapshot { task, repeated_rounds: 0, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
 }
 
 impl Draft {
@@ -176,11 +177,6 @@ impl Draft {
     pub(super) fn checkout(mut self) -> Self {
         self.known.task.worktree_path = Some("/worktrees/x".to_owned());
         self
-    }
-
-    pub(super) fn rejected(mut self, times: u32) -> Self {
-        self.known.task.review_rounds = times;
-        self.status(Status::InProgress)
     }
 
     pub(super) fn retry_at(mut self, when: Timestamp) -> Self {

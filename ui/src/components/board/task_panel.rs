@@ -13,6 +13,7 @@ use crate::client::{Client, Failure};
 use crate::components::badge::{Badge, Role, attention_label, card_badge};
 use crate::components::board::comment::CommentThread;
 use crate::components::board::question::QuestionBox;
+use crate::components::board::review_round::ReviewRounds;
 use crate::components::board::takeover::TakeoverNotice;
 use crate::components::board::task_actions::TaskActions;
 use crate::components::board::task_composer::TaskComposer;
@@ -137,7 +138,11 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
         move || match tab.get() {
             Tab::Task => view! { <Overview task=task.clone() card=card view=view comments=comments /> }.into_any(),
             Tab::Attempts => view! { <Attempts task=task.clone() runs=runs /> }.into_any(),
-            Tab::Changes => view! { <Changes task=task.clone() version=version /> }.into_any(),
+            Tab::Changes => view! {
+                <ReviewRounds task=task.clone() version=version />
+                <Changes task=task.clone() version=version />
+            }
+            .into_any(),
             Tab::Messages => view! { <TaskMessages task=task.clone() /> }.into_any(),
         }
     };

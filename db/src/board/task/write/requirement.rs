@@ -4,6 +4,7 @@ use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::board::dependency::DependencyRefusal;
 use domain::board::plan::PlanRefusal;
+use domain::board::review_round::repeated_rounds;
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::transition::refusal::MoveRefusal;
@@ -16,6 +17,7 @@ use domain::team::person::is_person;
 use domain::text;
 
 use crate::board::comment::write as comment;
+use crate::board::review_round::{row as rounds, write as round_write};
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::{Change, MoveRequest};
@@ -65,7 +67,12 @@ pub(crate) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &
     if !caller.is_person() && was_sent_back(tx, &id, &evidence.head).await? {
         return Err(MoveRefusal::AlreadySentBack { task: id, sha: evidence.head.clone() }.into());
     }
-    sqlx::query("UPDATE tasks SET submitted_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&evidence.head).execute(&mut tx.connection).await?;
+    sqlx::query("UPDATE tasks SET submitted_sha = $2, submitted_patch = $3 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(&evidence.head)
+        .bind(&evidence.patch_id)
+        .execute(&mut tx.connection)
+        .await?;
     mark_protected(tx, &id, evidence.protected.as_ref()).await
 }
 
@@ -137,7 +144,7 @@ pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &E
     let name = caller.name().unwrap_or_default();
     contribution::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
     contribution::record(tx, &task.card.id, &name, Contribution::Approved).await?;
-    record_verdict(tx, caller, task, head, "approved").await?;
+    record_approval(tx, caller, task, head).await?;
     mark_protected(tx, &task.card.id, protected.as_ref()).await?;
     Ok(head.clone())
 }
@@ -153,11 +160,10 @@ fn external_assignee(card: &Card) -> Option<&str> {
     card.contributors.assigned_to.as_deref().filter(worked)
 }
 
-async fn record_verdict(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
-    sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+async fn record_approval(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str) -> Result<()> {
+    sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, 'approved', $3, $4, $5)")
         .bind(task.card.id.as_str())
         .bind(sha)
-        .bind(verdict)
         .bind(caller.actor().to_string())
         .bind(caller.run().map(|run| run.as_str()))
         .bind(tx.now.to_string())
@@ -186,7 +192,7 @@ pub(crate) async fn approval(
     }
     match found {
         EvidenceResult::Head(HeadEvidence { sha: head, protected }) if request.merge => {
-            record_verdict(tx, caller, task, head, "approved").await?;
+            record_approval(tx, caller, task, head).await?;
             mark_protected(tx, &task.card.id, protected.as_ref()).await?;
             change.to = Status::InReview;
             change.approved = Some(head.clone());
@@ -212,12 +218,14 @@ pub(crate) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
         None => submitted(tx, &card.id).await?,
     };
     if let Some(judged) = judged {
-        record_verdict(tx, caller, task, &judged, "sent_back").await?;
+        round_write::record(tx, caller, &card.id, &judged, reason).await?;
     }
-    sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
+    let repeated = repeated_rounds(&rounds::list(&mut tx.connection, &card.id).await?).len();
+    sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2, repeated_rounds = $3 WHERE id = $1")
         .bind(card.id.as_str())
-        // The limit counts rounds without the human, who resets it.
+        // The limits count rounds without the human, who resets them.
         .bind(if caller.is_person() { -i64::from(task.review_rounds) } else { 1 })
+        .bind(if caller.is_person() { 0 } else { i64::try_from(repeated).unwrap_or(i64::MAX) })
         .execute(&mut tx.connection)
         .await?;
     Ok(())
