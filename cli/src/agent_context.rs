@@ -128,6 +128,7 @@ impl TestBoard {
             base_branch: &self.project.integration_branch,
             comments: &[],
             attempts: &[],
+            commits: &[],
             inbox: &Inbox { messages: Vec::new(), remaining: 0 },
             resumes: false,
         });

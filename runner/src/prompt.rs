@@ -15,6 +15,7 @@ use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::message::Inbox;
+use repo::Commit;
 
 /// The built-in system prompt of an agent kind.
 pub fn role(phase: AgentKind) -> &'static str {
@@ -60,6 +61,8 @@ pub struct PromptInput<'a> {
     pub comments: &'a [Comment],
     /// Earlier runs of the task of this agent kind, oldest first.
     pub attempts: &'a [Run],
+    /// The newest unmerged commits of the branch, if attempts are told.
+    pub commits: &'a [Commit],
     /// Unread messages for the agent.
     pub inbox: &'a Inbox,
     /// Whether the run resumes the session of an earlier attempt.
@@ -111,7 +114,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         text += &format!("[{}] {}: {}\n", comment.author(), comment.created_at, indented(&comment.content));
     }
     text += "</comments>\n";
-    let attempts = attempt::lines(input.attempts);
+    let attempts = attempt::lines(input.attempts, input.commits);
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
     }

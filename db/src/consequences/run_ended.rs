@@ -74,8 +74,8 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureCla
     let attempts =
         if is_repetition { format!("{failures} attempts failed in the same way") } else { format!("{failures} attempts failed; the last") };
     let detail = match outcome.error {
-        Some(error) => format!("{attempts}: {} ({error}). Press Retry when it is fixed.", failure.sentence()),
-        None => format!("{attempts}: {}. Press Retry when it is fixed.", failure.sentence()),
+        Some(error) => format!("{attempts}: {} ({error}). {}", failure.sentence(), failure.remedy()),
+        None => format!("{attempts}: {}. {}", failure.sentence(), failure.remedy()),
     };
     attention::request(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
 }

@@ -7,6 +7,7 @@ use crate::board::status::Status;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::FailureClass;
+use crate::runs::failure::table::Obstacle;
 use crate::runs::limit::{LimitScope, LimitUse};
 use crate::runs::protected_paths::ProtectedChange;
 use crate::vocabulary::vocabulary;
@@ -128,10 +129,7 @@ impl Attention {
 
     /// Creates the attention for work that repeats itself in `rounds` review rounds.
     pub fn no_progress(rounds: u32) -> Self {
-        let detail = format!(
-            "No progress: the same changes were sent back {rounds} times with the same findings. Compare the rounds below Changes. Then press \
-             Retry\u{2026} with a note or another model, approve the work, take the task over, or cancel it."
-        );
+        let detail = format!("No progress: the same changes were sent back {rounds} times with the same findings. {}", Obstacle::NoProgress.remedy());
         Self::new(AttentionKind::NoProgress, detail)
     }
 

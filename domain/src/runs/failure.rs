@@ -1,4 +1,6 @@
-//! Outcome of a run, and whether it counts as an attempt.
+//! Outcome of a run, whether it counts as an attempt, and the table of everything that goes wrong.
+
+pub mod table;
 
 use crate::runs::parking::ParkReason;
 use crate::vocabulary::vocabulary;
@@ -23,8 +25,10 @@ vocabulary! {
 vocabulary! {
     /// The cause of a failed run.
     FailureClass, "failure" {
-        /// The process ended with a signal or an error code, without a result.
+        /// The process ended by an error of its own, without a result.
         Crashed = "crashed",
+        /// A signal from outside ended the process.
+        Killed = "killed",
         /// The process and its shim ended without an exit record.
         Lost = "lost",
         ApiError = "api_error",
@@ -40,6 +44,8 @@ vocabulary! {
         NoOutcome = "no_move",
         /// It printed no output for too long.
         Unresponsive = "silent",
+        /// Its program printed no result where its protocol demands one.
+        Protocol = "protocol",
         /// The checkout could not be created.
         Checkout = "checkout",
         Spawn = "spawn",
@@ -64,6 +70,7 @@ impl FailureClass {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Crashed => "the agent's process crashed",
+            Self::Killed => "the agent's process was killed",
             Self::Lost => "the agent's process disappeared",
             Self::ApiError => "the model service returned an error",
             Self::TimedOut => "the agent used all its time",
@@ -72,6 +79,7 @@ impl FailureClass {
             Self::ContextFull => "the conversation was full",
             Self::NoOutcome => "the agent ended without moving its card",
             Self::Unresponsive => "the agent stopped responding",
+            Self::Protocol => "the agent program does not keep to its protocol",
             Self::Checkout => "its checkout could not be created",
             Self::Spawn => "its process could not be started",
             Self::RateLimited => ParkReason::RateLimited.sentence(),
@@ -108,6 +116,63 @@ impl FailureClass {
             _ => None,
         }
     }
+
+    /// Returns the reaction of the runner.
+    pub const fn reaction(self) -> Reaction {
+        match self {
+            Self::ContextFull => Reaction::NewSession,
+            _ if self.is_limit() => Reaction::Ask,
+            _ if self.park_reason().is_some() => Reaction::Park,
+            _ => Reaction::Retry,
+        }
+    }
+
+    /// Says what the human can do.
+    pub const fn remedy(self) -> &'static str {
+        if let Some(reason) = self.park_reason() {
+            return reason.remedy();
+        }
+        match self {
+            Self::Crashed | Self::Unresponsive => "Read the end of the attempt's output, then press Retry.",
+            Self::Killed | Self::Lost => "Find what ended it, for example a lack of memory, then press Retry.",
+            Self::ApiError => "Choose another model or shorten the task, as the answer of the service suggests, then press Retry.",
+            Self::TimedOut | Self::MaxTurns => "Press Raise to let a new attempt continue, or split the task.",
+            Self::Budget => "Press Raise to spend more, or cancel the task.",
+            Self::ContextFull => "Nothing to do: the task goes on in a new conversation. Split it if that happens often.",
+            Self::NoOutcome => "Answer its last words in a comment, then press Retry.",
+            Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
+            Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",
+            _ => "Do what the error says, then press Retry.",
+        }
+    }
+}
+
+/// The reaction of the runner to a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// Another attempt of the task.
+    Retry,
+    /// No agent starts until the outage is over.
+    Park,
+    /// The task waits for a raised limit.
+    Ask,
+    /// The task goes on in a new session.
+    NewSession,
+}
+
+impl Reaction {
+    /// Describes the reaction.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Retry => {
+                "Tries again after a growing pause. After `max_attempts` failures, or two in the same way, the card needs you. The next agent is \
+                 told how this one ended."
+            }
+            Self::Park => "Starts no agent of any task, and lets one try from time to time. No attempt is used.",
+            Self::Ask => "Tells the agent to hand over, ends it, and asks you. No attempt is used.",
+            Self::NewSession => "Starts a new session, which reads where the last one stood. No attempt is used.",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +186,19 @@ mod tests {
         let found_by_runs = ParkReason::ALL.iter().filter(|reason| **reason != ParkReason::Sandbox);
         let expected: Vec<&str> = found_by_runs.map(|reason| reason.as_str()).collect();
         assert_eq!(parking, expected);
+    }
+
+    #[test]
+    fn each_failure_has_one_reaction_and_a_remedy_for_it() {
+        for class in FailureClass::ALL.iter().copied() {
+            let remedy = class.remedy();
+            match class.reaction() {
+                Reaction::Retry => assert!(remedy.ends_with("then press Retry."), "{class}: {remedy}"),
+                Reaction::Ask => assert!(remedy.starts_with("Press Raise"), "{class}: {remedy}"),
+                Reaction::Park => assert_eq!(Some(remedy), class.park_reason().map(ParkReason::remedy)),
+                Reaction::NewSession => assert_eq!(class, FailureClass::ContextFull),
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use domain::runs::failure::FailureClass;
 use domain::runs::run_event::{AgentError, ErrorClass, StopReason, ToolServer};
+use nix::libc;
 
 use super::{BOARD_SERVER, classify_stderr};
 use crate::resource;
@@ -59,6 +60,15 @@ pub enum RunOutcome {
     Interrupted {
         detail: String,
     },
+    /// The program left its protocol.
+    Protocol {
+        text: String,
+    },
+    /// A signal from outside ended the program.
+    Killed {
+        signal: i32,
+        text: String,
+    },
     Crashed {
         code: Option<i32>,
         signal: Option<i32>,
@@ -87,12 +97,15 @@ impl RunOutcome {
                 ErrorClass::ContextFull => Some(FailureClass::ContextFull),
                 ErrorClass::RootRefused => Some(FailureClass::RootRefused),
                 ErrorClass::Stalled => Some(FailureClass::Unresponsive),
-                ErrorClass::AgentCrash | ErrorClass::Protocol | ErrorClass::Unknown => Some(FailureClass::Crashed),
+                ErrorClass::Protocol => Some(FailureClass::Protocol),
+                ErrorClass::AgentCrash | ErrorClass::Unknown => Some(FailureClass::Crashed),
             },
             Self::DiskFull { .. } => Some(FailureClass::DiskFull),
             Self::Spawn { .. } => Some(FailureClass::Spawn),
             Self::NoJail { .. } => Some(FailureClass::Sandbox),
             Self::Lost => Some(FailureClass::Lost),
+            Self::Protocol { .. } => Some(FailureClass::Protocol),
+            Self::Killed { .. } => Some(FailureClass::Killed),
             Self::Crashed { .. } => Some(FailureClass::Crashed),
         }
     }
@@ -121,10 +134,12 @@ impl RunOutcome {
         let text = match self {
             Self::Failed { error } => match (self.failure(), error.http) {
                 (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), Some(status)) => format!("{status}: {}", error.message),
-                (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), None) => error.message.clone(),
+                (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable | FailureClass::Protocol), _) => error.message.clone(),
                 _ => return None,
             },
             Self::Spawn { detail } | Self::DiskFull { text: detail } | Self::NoJail { text: detail } | Self::Interrupted { detail } => detail.clone(),
+            Self::Protocol { text } => text.clone(),
+            Self::Killed { signal, text } => with_text(format!("ended by signal {signal}"), text),
             Self::BoardUnreachable { status } => format!("the MCP server {BOARD_SERVER} is {status}"),
             Self::Crashed { code, signal, text } => {
                 let how = match (code, signal) {
@@ -132,7 +147,7 @@ impl RunOutcome {
                     (Some(code), None) => format!("exit code {code}"),
                     (None, None) => "ended".to_owned(),
                 };
-                if text.is_empty() { how } else { format!("{how}: {text}") }
+                with_text(how, text)
             }
             Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
         };
@@ -155,7 +170,9 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
         match error.kind {
             ExitErrorKind::MissingProgram => return RunOutcome::MissingProgram,
             ExitErrorKind::StartFailed => return RunOutcome::Spawn { detail: error.detail.clone() },
-            ExitErrorKind::OutputLimit => return crashed(evidence, &error.detail),
+            ExitErrorKind::OutputLimit => {
+                return RunOutcome::Crashed { code: evidence.exit.code, signal: evidence.exit.signal, text: error.detail.clone() };
+            }
             ExitErrorKind::NeverStarted | ExitErrorKind::Interrupted => return RunOutcome::Interrupted { detail: error.detail.clone() },
             // The turn may have ended before that.
             ExitErrorKind::Lost | ExitErrorKind::Rebooted => {}
@@ -177,11 +194,9 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
 fn failed_turn(evidence: &ExitEvidence<'_>) -> RunOutcome {
     match evidence.error {
         // The exit tells more than an error without a class.
-        Some(error) if matches!(error.class, ErrorClass::Unknown | ErrorClass::AgentCrash | ErrorClass::Protocol) => {
-            crashed(evidence, &error.message)
-        }
+        Some(error) if matches!(error.class, ErrorClass::Unknown | ErrorClass::AgentCrash) => ended(evidence, &error.message),
         Some(error) => RunOutcome::Failed { error: error.clone() },
-        None => crashed(evidence, ""),
+        None => ended(evidence, ""),
     }
 }
 
@@ -198,8 +213,10 @@ fn without_turn_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
         RunOutcome::NoJail { text: error.to_owned() }
     } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
         RunOutcome::Lost
+    } else if evidence.exit.code == Some(0) {
+        RunOutcome::Protocol { text: with_text("it exited without the result of a turn".to_owned(), stderr) }
     } else {
-        crashed(evidence, stderr)
+        ended(evidence, stderr)
     }
 }
 
@@ -208,8 +225,20 @@ fn jail_error(stderr: &str) -> Option<&str> {
     stderr.lines().find(|line| line.starts_with("bwrap: "))
 }
 
-fn crashed(evidence: &ExitEvidence<'_>, text: &str) -> RunOutcome {
-    RunOutcome::Crashed { code: evidence.exit.code, signal: evidence.exit.signal, text: text.to_owned() }
+/// The signals with which people, services and the kernel end a program. Others, such as SIGSEGV, are the program's own fault.
+const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGKILL];
+
+fn ended(evidence: &ExitEvidence<'_>, text: &str) -> RunOutcome {
+    let (code, signal) = (evidence.exit.code, evidence.exit.signal);
+    // A jail and a shell report the signal of their child in their exit code.
+    match signal.or_else(|| code.map(|code| code - 128)).filter(|signal| ENDING.contains(signal)) {
+        Some(signal) => RunOutcome::Killed { signal, text: text.to_owned() },
+        None => RunOutcome::Crashed { code, signal, text: text.to_owned() },
+    }
+}
+
+fn with_text(how: String, text: &str) -> String {
+    if text.is_empty() { how } else { format!("{how}: {text}") }
 }
 
 #[cfg(test)]

@@ -150,6 +150,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         base_branch: "vibe-relay/PROJ-001",
         comments: &[],
         attempts: &[],
+        commits: &[],
         inbox: &EMPTY,
         resumes: false,
     }

@@ -13,6 +13,7 @@ use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::MAX_BACKOFF;
 use domain::runs::failure::FailureClass;
+use domain::runs::failure::table::Obstacle;
 use domain::runs::limit::LimitUse;
 use domain::time::Timestamp;
 
@@ -181,7 +182,7 @@ impl<'a> Scheduler<'a> {
         let rounds = known.task.review_rounds;
         let reached = card.status == Status::InProgress && rounds >= self.config.max_review_rounds;
         if reached {
-            let detail = format!("A reviewer rejected it {rounds} times. Read the thread, comment on what you want, and press Retry.");
+            let detail = format!("A reviewer rejected it {rounds} times. {}", Obstacle::ReviewLimit.remedy());
             self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind: AttentionKind::ReviewLimit, detail });
         }
         reached

@@ -41,23 +41,23 @@ fn ends(runs: &[Run]) -> Vec<(AgentKind, Option<EndClass>, Option<FailureClass>)
 
 const CODED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Finished), None);
 const REVIEWED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Reviewer, Some(EndClass::Finished), None);
-const CRASHED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
+const KILLED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::Killed));
 
 #[tokio::test]
-async fn crashes_use_up_attempts_and_retry_resets_them() {
+async fn killed_agents_use_up_attempts_and_retry_resets_them() {
     let (server, project) = standing_board(2).await;
     let task = add(&server, &project, "Crash twice").await;
-    let waits = |board: &Board| matches!(board.card(&task).unwrap().wait_reason, Some(WaitReason::Backoff { after: FailureClass::Crashed, .. }));
+    let waits = |board: &Board| matches!(board.card(&task).unwrap().wait_reason, Some(WaitReason::Backoff { after: FailureClass::Killed, .. }));
     server.until(&project, "it waits before the second attempt", waits).await;
     let attention = needs_the_person(&server, &project, &task).await;
     assert_eq!(attention.kind, AttentionKind::Failed);
     assert!(attention.detail.starts_with("2 attempts failed") && attention.detail.contains("Retry"), "{}", attention.detail);
-    assert_eq!(ends(&server.runs(&task).await.unwrap()), [CRASHED, CRASHED]);
+    assert_eq!(ends(&server.runs(&task).await.unwrap()), [KILLED, KILLED]);
 
     let _: TaskView = server.post(&format!("/api/tasks/{task}/retry"), &json!({})).await.unwrap();
     done(&server, &project, &task).await;
     let runs = server.runs(&task).await.unwrap();
-    assert_eq!(ends(&runs), [CRASHED, CRASHED, CODED, REVIEWED]);
+    assert_eq!(ends(&runs), [KILLED, KILLED, CODED, REVIEWED]);
     assert!(runs[..3].windows(2).all(|pair| pair[0].session_id == pair[1].session_id), "the session goes on: {runs:#?}");
 }
 

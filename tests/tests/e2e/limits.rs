@@ -160,7 +160,7 @@ async fn slow_agent_is_told_to_hand_over_at_its_limit_of_time() {
 #[tokio::test]
 async fn spending_of_a_killed_agent_is_on_the_card() {
     let (server, project) = standing_board(|_| {}).await;
-    for (title, failure) in [("Kill the agent", FailureClass::Crashed), ("Kill the shim", FailureClass::Lost)] {
+    for (title, failure) in [("Kill the agent", FailureClass::Killed), ("Kill the shim", FailureClass::Lost)] {
         let task = add(&server, &project, title).await;
         let (attention, run) = asked(&server, &project, &task).await;
         assert_eq!((attention.kind, run.failure), (AttentionKind::Failed, Some(failure)), "{title}");

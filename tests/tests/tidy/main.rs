@@ -6,6 +6,7 @@
 mod areas;
 mod arrows;
 mod coverage;
+mod failures;
 mod generated;
 mod layers;
 mod one_place;

@@ -83,6 +83,8 @@ fn failed_turns_are_told_apart() {
     for status in ["400", "404", "413"] {
         assert_eq!(failure(status), Some(FailureClass::ApiError), "{status}: the service refused the request");
     }
+    let poor = bad_request.replace("scripted 400", "Credit balance is too low");
+    assert_eq!(recorded(1, &poor, "").outcome().failure(), Some(FailureClass::NoCredit));
     for status in ["500", "502", "503", "529", "null"] {
         assert_eq!(failure(status), Some(FailureClass::ServiceUnreachable), "{status}: another task would fail too");
     }
@@ -110,10 +112,27 @@ fn ends_without_a_turn_are_read_from_stderr() {
     let crashed = recorded(139, INIT, "oops\n").outcome();
     assert_eq!(crashed, RunOutcome::Crashed { code: Some(139), signal: None, text: "oops".to_owned() });
     assert_eq!(crashed.detail().as_deref(), Some("exit code 139: oops"));
+    for (code, signal) in [(None, Some(9)), (Some(137), None), (Some(143), None)] {
+        let exit = ExitRecord { code, signal, ..recorded(0, "", "").exit };
+        let killed = Recorded { exit, ..recorded(0, INIT, "") }.outcome();
+        assert_eq!(killed.failure(), Some(FailureClass::Killed), "{killed:?}");
+        assert!(killed.detail().unwrap().starts_with("ended by signal "), "{killed:?}");
+    }
     let unmounted = "warning\nbwrap: Can't bind mount /oldroot/x on /newroot/x: No such file\n";
     let outcome = recorded(1, "", unmounted).outcome();
     assert_eq!((outcome.failure(), outcome.detail().as_deref()), (Some(FailureClass::Sandbox), unmounted.lines().nth(1)));
     assert_eq!(recorded(1, INIT, unmounted).outcome().failure(), Some(FailureClass::Crashed), "the agent ran, and bwrap was its own");
+}
+
+#[test]
+fn program_that_exits_in_order_without_a_result_broke_its_protocol() {
+    for output in ["", "hello, world", "{\"type\":\"greeting\",\"version\":9}", INIT] {
+        let outcome = recorded(0, output, "usage: echo\n").outcome();
+        assert_eq!(outcome.failure(), Some(FailureClass::Protocol), "{output}");
+        assert_eq!(outcome.detail().as_deref(), Some("it exited without the result of a turn: usage: echo"));
+    }
+    let crashed = recorded(1, "hello, world", "").outcome();
+    assert_eq!(crashed.failure(), Some(FailureClass::Crashed), "its exit code says that it failed");
 }
 
 #[test]

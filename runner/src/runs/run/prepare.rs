@@ -17,7 +17,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
-use repo::{ControlFiles, Repository};
+use repo::{Commit, ControlFiles, Repository};
 use uuid::Uuid;
 
 use super::RunContext;
@@ -36,6 +36,9 @@ use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
 pub(super) const RULES_FOLDER: &str = "rules";
+
+/// The most commits of a branch that are read for a prompt.
+const MAX_COMMITS: usize = 50;
 
 /// Why a run could not start, with the text for the human.
 #[derive(Debug)]
@@ -131,6 +134,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
+    let commits = if attempts.is_empty() { Vec::new() } else { unmerged_commits(plan).await };
     let rules_folder = match plan.rules {
         Some(_) => Some(db.run_dir(&run.id).await?.join(RULES_FOLDER).to_string_lossy().into_owned()),
         None => None,
@@ -152,9 +156,20 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         base_branch: &plan.base_branch,
         comments: &comments,
         attempts: &attempts,
+        commits: &commits,
         inbox,
         resumes,
     }))
+}
+
+/// The newest commits of a coder's branch that are not merged. Without them the prompt only says less.
+async fn unmerged_commits(plan: &CheckoutPlan) -> Vec<Commit> {
+    let (Some(branch), base) = (plan.branch.clone(), plan.base.clone()) else { return Vec::new() };
+    let read = with_repository(&plan.git_dir, move |repository| match repository.ref_sha(&branch)? {
+        Some(tip) => repository.log(&base, &tip, MAX_COMMITS),
+        None => Ok(Vec::new()),
+    });
+    read.await.unwrap_or_default()
 }
 
 /// The path of a run's folder without symbolic links, before the folder exists.
@@ -315,4 +330,23 @@ fn write_rules(folder: &Path, rules: &[(&'static str, Vec<u8>)]) -> io::Result<(
 
 fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use repo::RepoError;
+
+    use super::*;
+
+    #[test]
+    fn checkout_that_cannot_be_created_fails_its_task_alone() {
+        let gone = || CheckoutError::BranchGone { branch: "vr/TASK-001/work".to_owned() };
+        let full = RepoError::Io { attempted: "write".to_owned(), reason: io::Error::from_raw_os_error(nix::libc::ENOSPC) };
+        let class = |error| match checkout_failed(error) {
+            StartFailure::Failed(class, detail) => (class, detail),
+            StartFailure::Outage(detail) => panic!("{detail}"),
+        };
+        assert_eq!(class(gone()), (FailureClass::Checkout, gone().to_string()));
+        assert_eq!(class(full.into()).0, FailureClass::DiskFull, "that is everyone's problem");
+    }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use domain::id::{RunId, TaskId};
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Run;
 use domain::runs::usage::{money, tokens};
 use leptos::prelude::*;
@@ -65,6 +66,8 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
     };
     let context_left = run.context();
     let context_left = context_left.map(|(used, limit)| format!("{} % of context left", (100 - used * 100 / limit).clamp(0, 100)));
+    // The one action after a failure that uses an attempt; of others, the card and the header speak.
+    let remedy = run.failure.filter(|_| run.end_class == Some(EndClass::Failed)).map(FailureClass::remedy);
     let failure = run.failure.map(|failure| failure.sentence().to_owned());
     let error = match (failure, run.error) {
         (Some(failure), Some(error)) => Some(format!("{failure}: {error}")),
@@ -93,6 +96,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
                     {context_left.map(|left| view! { <span>{left}</span> })}
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
+                {remedy.map(|remedy| view! { <p class="small-text soft">{remedy}</p> })}
                 {run.checkout_left.map(|why| view! {
                     <p class="notice" data-tone="warn">{format!("Its checkout could not be removed and is tried again every hour: {why}")}</p>
                 })}
