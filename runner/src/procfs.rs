@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -86,6 +87,27 @@ pub(crate) fn marked(marker: &str, processes: &[Process]) -> io::Result<HashSet<
     Ok(found)
 }
 
+/// Lists the processes of this user that work in `folder` and started no earlier than `since`, with their command lines, by id.
+///
+/// # Errors
+/// When the table cannot be read.
+pub(crate) fn working_in(folder: &Path, since: u64) -> io::Result<Vec<(i32, String)>> {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let own = i32::try_from(std::process::id()).ok();
+    let mut found = Vec::new();
+    for process in processes()?.into_iter().filter(|process| process.started >= since && Some(process.pid) != own) {
+        // It ended meanwhile, or belongs to another user.
+        let Ok(cwd) = fs::read_link(format!("/proc/{}/cwd", process.pid)) else { continue };
+        let cwd = cwd.to_string_lossy();
+        if Path::new(cwd.strip_suffix(" (deleted)").unwrap_or(&cwd)).starts_with(&folder) {
+            let command = read(process.pid, "cmdline").ok().flatten().unwrap_or_default();
+            found.push((process.pid, String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned()));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
 /// Identifies the current start of the machine.
 ///
 /// # Errors
@@ -147,6 +169,28 @@ mod tests {
             nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid), nix::sys::signal::Signal::SIGKILL).unwrap();
         }
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn processes_are_found_by_the_folder_that_they_work_in() {
+        let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let below = inside.path().join("below");
+        fs::create_dir(&below).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "a test starts a child")]
+        let start = |folder: &Path| std::process::Command::new("sleep").arg("1000").current_dir(folder).spawn().unwrap();
+        let mut children = [start(&below), start(outside.path())];
+        let pid = i32::try_from(children[0].id()).unwrap();
+        let started = process(pid).unwrap().unwrap().started;
+        let found = || working_in(inside.path(), started).unwrap();
+        assert_eq!(found(), [(pid, "sleep 1000".to_owned())]);
+        fs::remove_dir(&below).unwrap();
+        assert_eq!(found().len(), 1, "its folder is gone");
+        assert_eq!(working_in(inside.path(), started + 1).unwrap(), [], "it is older");
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(found(), []);
     }
 
     #[test]

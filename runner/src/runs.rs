@@ -5,6 +5,7 @@
 pub(crate) mod branch;
 pub(crate) mod checkout;
 pub(crate) mod control;
+pub(crate) mod leftover;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod port;

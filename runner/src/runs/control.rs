@@ -48,7 +48,7 @@ pub(crate) async fn report_changes(context: &RunContext, run: &Run) -> db::Resul
         }
         Err(error) => format!("Whether {} changed files that git obeys is unknown: {error}", run.id),
     };
-    context.db.note_control_changes(&run.id, &note).await
+    context.db.note_for_run(&run.id, &note).await
 }
 
 fn unreadable(reason: io::Error) -> RepoError {

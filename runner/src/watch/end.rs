@@ -13,7 +13,7 @@ use crate::blocking::off_thread;
 use crate::resource;
 use crate::run_dir::{ExitErrorKind, ExitRecord, RunDir};
 use crate::runs::run::RunContext;
-use crate::runs::{checkout, control, parking};
+use crate::runs::{checkout, control, leftover, parking};
 use crate::watch::cause::{Cause, find_cause, with_last_words};
 use crate::watch::output_state::OutputState;
 use crate::watch::{EndCause, card_has_moved};
@@ -115,9 +115,14 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             end.error = Some(error).filter(|error| !error.is_empty());
         }
     }
+    let exit_error = exit.error.as_ref().map(|error| error.kind);
     // An agent that never started changed nothing, and what it would have been compared with may be missing.
-    if exit.error.as_ref().is_none_or(|error| error.kind != ExitErrorKind::NeverStarted) {
+    if exit_error != Some(ExitErrorKind::NeverStarted) {
         control::report_changes(context, run).await?;
+        // After a reboot, the start times of processes cannot be compared, and nothing of the agent is left.
+        if exit_error != Some(ExitErrorKind::Rebooted) {
+            leftover::report(context, run).await?;
+        }
     }
     store_end(context, run, end).await
 }

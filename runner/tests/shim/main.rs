@@ -7,6 +7,7 @@
 mod claude;
 mod inbox;
 mod jail;
+mod leftover;
 mod liveness;
 mod run;
 mod supervise;

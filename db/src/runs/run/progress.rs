@@ -184,11 +184,11 @@ impl Db {
         Ok(sqlx::query_scalar("SELECT replace_tree FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&self.readers).await?)
     }
 
-    /// Tells on the card of a live run which files that control git changed while it was at work.
+    /// Adds a comment of the runner about what a live run did outside of its work.
     ///
     /// # Errors
     /// When the run does not exist.
-    pub async fn note_control_changes(&self, run: &RunId, note: &str) -> Result<()> {
+    pub async fn note_for_run(&self, run: &RunId, note: &str) -> Result<()> {
         let (run, note) = (run.clone(), note.to_owned());
         self.write(move |tx| {
             Box::pin(async move {

@@ -350,14 +350,14 @@ async fn changes_of_control_files_are_told_while_the_run_lives() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
-    store.db.note_control_changes(&agent.run, "config has changed").await.unwrap();
+    store.db.note_for_run(&agent.run, "config has changed").await.unwrap();
     store.finish(&agent).await;
-    store.db.note_control_changes(&agent.run, "told twice").await.unwrap();
+    store.db.note_for_run(&agent.run, "told twice").await.unwrap();
     let told = store.db.comments(&task).await.unwrap();
     assert_eq!(
         told.iter().map(|comment| (comment.author_role, comment.content.as_str())).collect::<Vec<_>>(),
         [(AuthorRole::Runner, "config has changed")]
     );
-    assert_eq!(code(store.db.note_control_changes(&"RUN-009".parse().unwrap(), "x").await), "not-found");
+    assert_eq!(code(store.db.note_for_run(&"RUN-009".parse().unwrap(), "x").await), "not-found");
     store.check_fold().await;
 }
