@@ -75,6 +75,14 @@ pub(crate) enum Command {
         #[arg(long)]
         project: Option<String>,
     },
+    /// End what the agent of a task does now. It goes on with your message, or waits for one.
+    Interrupt {
+        /// Task id, for example TASK-001.
+        task: String,
+        /// The agent's next instruction.
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+    },
     /// Stop the agent of a task and continue in its worktree yourself.
     Takeover {
         /// Task id, for example TASK-001.

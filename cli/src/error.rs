@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use domain::config::ConfigError;
+use domain::id::TaskId;
 use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
 
@@ -40,6 +41,8 @@ pub(crate) enum CliError {
     Refused { problem: Box<Problem> },
     #[error("nobody on the board is called {name}; `vibe-relay person list` shows the names")]
     NoPerson { name: String },
+    #[error("{task} has no running agent; start one with `vibe-relay task start {task}`")]
+    NoAgent { task: TaskId },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(

@@ -192,11 +192,15 @@ CREATE TABLE agent_runs (
   started_at        TEXT NOT NULL,
   -- The machine's clock that stops while it is suspended, in milliseconds.
   started_uptime_ms INTEGER NOT NULL DEFAULT 0,
+  -- Since when it waits for a person, on the same clock. The time is added to `started_uptime_ms` afterwards, so that it does not count.
+  waits_since_ms    INTEGER,
   completed_at      TEXT,
   stop_requested_at TEXT,
   -- The limit because of which the agent was told to hand over.
   hand_over         TEXT CHECK (hand_over IS NULL OR json_valid(hand_over)),
   reminded_at       TEXT,
+  -- What a person interrupted, until the agent goes on.
+  interrupt         TEXT CHECK (interrupt IS NULL OR json_valid(interrupt)),
   exit_code         INTEGER,
   end_class         TEXT,
   failure           TEXT,

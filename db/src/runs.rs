@@ -3,6 +3,7 @@
 pub(crate) mod branch;
 pub(crate) mod checkout;
 pub(crate) mod folder;
+pub(crate) mod interrupt;
 pub(crate) mod limit;
 pub(crate) mod merge;
 pub(crate) mod parking;

@@ -19,6 +19,7 @@ use crate::board::question::QuestionEvent;
 use crate::board::task::event::TaskEvent;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::runs::checkout::CheckoutEvent;
+use crate::runs::interrupt::InterruptEvent;
 use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
 use crate::runs::pause::PauseEvent;
@@ -109,6 +110,7 @@ join! {
     Question(QuestionEvent),
     Goal(GoalEvent),
     Run(RunChange),
+    Interrupt(InterruptEvent),
     Checkout(CheckoutEvent),
     Rescue(RescueEvent),
     Parking(ParkingEvent),

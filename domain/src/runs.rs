@@ -7,6 +7,7 @@ pub mod condition;
 pub mod diff;
 pub mod evidence;
 pub mod failure;
+pub mod interrupt;
 pub mod land;
 pub mod limit;
 pub mod output;

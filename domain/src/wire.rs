@@ -159,6 +159,16 @@ pub struct TextBody {
     pub content: String,
 }
 
+/// `POST /api/runs/{id}/interrupt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InterruptOptions {
+    /// The agent's next instruction. Without a message it waits for one.
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub message: Option<String>,
+}
+
 /// `POST /api/tasks/{id}/cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

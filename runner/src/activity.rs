@@ -30,6 +30,7 @@ pub(crate) fn activity(event: &RunEvent, checkout: &str) -> Option<String> {
         RunEvent::PermissionAsked { tool, .. } => format!("asks for permission to use {tool}"),
         RunEvent::TurnStarted {}
         | RunEvent::MessageAccepted { .. }
+        | RunEvent::InterruptTaken { .. }
         | RunEvent::ToolEnded { ok: true, .. }
         | RunEvent::Usage(_)
         | RunEvent::Request(_)

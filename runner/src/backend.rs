@@ -14,6 +14,7 @@ use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use uuid::Uuid;
 
+pub use claude::control::encode_interrupt;
 pub use claude::decode::decode;
 pub use claude::environment::{
     CONFIG_VARIABLE, INHERITED_PREFIXES, INHERITED_VARIABLES, PROVIDER_PREFIX, PROVIDER_VARIABLE_PREFIXES, SANDBOX as SANDBOX_VARIABLE, SERVICE_URL,

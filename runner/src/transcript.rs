@@ -129,6 +129,7 @@ fn content(event: &RunEvent, requests: Option<u64>, checkout: &str) -> Option<(O
         | RunEvent::Thinking { .. }
         | RunEvent::RateLimit { .. }
         | RunEvent::TurnStarted {}
+        | RunEvent::InterruptTaken { .. }
         | RunEvent::Usage(_)
         | RunEvent::Request(_)
         | RunEvent::Context { .. }

@@ -256,6 +256,7 @@ impl<'a> Watcher<'a> {
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
             Effect::RecordModels(models) => db.record_models(models).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
+            Effect::EndInterrupt(id) => db.interrupt_over(&self.run.id, &id).await?,
             Effect::ConfirmService => parking::confirm_service(db, self.run).await?,
             Effect::PublishActivity(line) => {
                 // Sending fails when no browser is connected.
@@ -296,6 +297,7 @@ impl<'a> Watcher<'a> {
             reason,
             stop_requested: run.stop_requested_at.is_some(),
             hand_over_requested: run.hand_over.is_some(),
+            interrupt: run.interrupt.map(|interrupt| interrupt.id),
             has_human_messages: !db.undelivered(&self.run.id).await?.is_empty(),
             unread: Unread::default(),
             card_has_moved: false,

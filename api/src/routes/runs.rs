@@ -1,5 +1,6 @@
 //! Routes of what happens while agents work: runs and landing.
 
+mod interrupt;
 mod land;
 mod limit;
 mod pause;
@@ -21,6 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::get_run_output))
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
+        .routes(routes!(interrupt::interrupt_run))
         .routes(routes!(land::land_project))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))

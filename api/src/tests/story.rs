@@ -182,6 +182,14 @@ async fn run_and_diff(story: &mut Story) {
 
     story.act("post", "/api/runs/{id}/message", run.as_str(), json!({"content": "Use <footer>."}), StatusCode::OK).await;
     assert_eq!(story.server.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
+    let interrupted = story.act("post", "/api/runs/{id}/interrupt", run.as_str(), Value::Null, StatusCode::OK).await;
+    assert_eq!(
+        (&interrupted["interrupt"]["by"], &story.get("/api/tasks/{id}", "TASK-004").await["attention"]["kind"]),
+        (&json!("human"), &json!("interrupted"))
+    );
+    let told = json!({"message": "Use a <header>."});
+    story.act("post", "/api/runs/{id}/interrupt", run.as_str(), told, StatusCode::OK).await;
+    assert_eq!(story.get("/api/tasks/{id}", "TASK-004").await["attention"], Value::Null);
     story.server.state.db.ask_question(&coder, "Which colour?", vec!["red".into()], None).await.unwrap();
     assert_eq!(story.get("/api/tasks/{id}", "TASK-004").await["question"]["options"], json!(["red"]));
     let answered = story.act("post", "/api/tasks/{id}/answer", "TASK-004", json!({"content": "red"}), StatusCode::OK).await;

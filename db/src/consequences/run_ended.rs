@@ -2,12 +2,15 @@
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
+use domain::board::status::HeldBy;
 use domain::runs::backoff::backoff;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use sqlx::Row;
 
 use crate::board::attention::write as attention;
+use crate::board::task::row as tasks;
+use crate::board::task::write::hold;
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::engine::tx::Tx;
@@ -17,6 +20,8 @@ use crate::team::minion::write as minion;
 
 /// The result of an ended run.
 pub(crate) struct Outcome<'a> {
+    /// Whether the task is held, because the run ended while a person had interrupted it.
+    pub(crate) holds: bool,
     /// Whether the agent read its whole conversation.
     pub(crate) read_inbox: bool,
     /// The failure that counts as an attempt, if the run failed.
@@ -38,6 +43,7 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
     if !card.status.is_open() {
         run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
+    settle_interrupt(tx, card, outcome).await?;
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
         record_failure(tx, card, run, failure, outcome).await?;
@@ -46,6 +52,18 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
         attention::request(tx, &Caller::Runner, &card.project_id, &card.id, question).await?;
     }
     task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
+}
+
+/// An agent that is gone waits for nobody: a person starts the task again.
+async fn settle_interrupt(tx: &mut Tx, card: &Card, outcome: &Outcome<'_>) -> Result<()> {
+    if outcome.holds && card.status.is_open() && card.held_by.is_none() {
+        let task = tasks::task(&mut tx.connection, &card.id).await?;
+        hold(tx, &Caller::Runner, &task, HeldBy::Stop).await?;
+    }
+    if card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Interrupted) {
+        attention::clear(tx, &Caller::Runner, &card.project_id, &card.id).await?;
+    }
+    Ok(())
 }
 
 /// Counts a failed attempt and schedules the next one. After the last attempt the task needs attention.

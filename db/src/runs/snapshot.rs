@@ -115,7 +115,7 @@ pub struct Snapshot {
     /// Tasks that an active task names as its parent or as a dependency, unless they are in `tasks`.
     pub referenced: BTreeMap<TaskId, ReferencedTask>,
     pub live: Vec<Run>,
-    /// How long each live run has worked. Time in which the machine was suspended does not count.
+    /// How long each live run has worked. Time in which the machine was suspended or the run waited for a person does not count.
     pub worked: BTreeMap<RunId, Duration>,
     /// The usage of each project in `projects`.
     pub spent: BTreeMap<ProjectId, UsageSums>,
@@ -246,7 +246,8 @@ impl Db {
 }
 
 fn worked(row: &SqliteRow) -> Result<(RunId, Duration)> {
-    let milliseconds = uptime() - row.try_get::<i64, _>("started_uptime_ms")?;
+    let until = row.try_get::<Option<i64>, _>("waits_since_ms")?.unwrap_or_else(uptime);
+    let milliseconds = until - row.try_get::<i64, _>("started_uptime_ms")?;
     Ok((parsed(row, "id")?, Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())))
 }
 

@@ -3,6 +3,7 @@
 mod branch;
 mod checkout;
 mod fence;
+mod interrupt;
 mod limit;
 mod merge;
 mod parking;

@@ -39,14 +39,16 @@ vocabulary! {
         AssigneeUnresponsive = "silent",
         /// Its approved commit changes protected paths, and a person must approve it too.
         ProtectedPaths = "protected_paths",
+        /// A person interrupted its agent, which waits for a message.
+        Interrupted = "interrupted",
     }
 }
 
 impl AttentionKind {
     /// Whether it remains when its task is started or retried: a question ends with its answer, a cancelled dependency with its removal,
-    /// and an unresponsive assignee with a heartbeat or another assignee.
+    /// an unresponsive assignee with a heartbeat or another assignee, and an interrupt with a message.
     pub const fn survives_release(self) -> bool {
-        matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive)
+        matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive | Self::Interrupted)
     }
 
     /// Whether it remains when its task gets an assignee, who can resolve anything but a cancelled dependency.
@@ -75,6 +77,8 @@ vocabulary! {
         EditDependencies = "edit_dependencies",
         /// Assign the task to another agent, or to none.
         Assign = "assign",
+        /// Write to the agent.
+        Message = "message",
     }
 }
 
@@ -88,6 +92,7 @@ impl AttentionAction {
             Self::Accept => "accept it",
             Self::EditDependencies => "remove the dependency, or start the cancelled task again",
             Self::Assign => "assign it to another agent, or to none",
+            Self::Message => "write to the agent, or stop it",
         }
     }
 }
@@ -117,6 +122,7 @@ impl Attention {
             AttentionKind::NeedsInput => AttentionAction::Answer,
             AttentionKind::DependencyCancelled => AttentionAction::EditDependencies,
             AttentionKind::AssigneeUnresponsive => AttentionAction::Assign,
+            AttentionKind::Interrupted => AttentionAction::Message,
             _ if status.is_open() => AttentionAction::Retry,
             _ => AttentionAction::Accept,
         }
@@ -181,7 +187,7 @@ mod tests {
 
     #[test]
     fn attention_survives_only_changes_that_do_not_resolve_it() {
-        assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent"]);
+        assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent", "interrupted"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
         assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);
     }

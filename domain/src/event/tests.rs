@@ -70,6 +70,8 @@ fn every() -> Vec<Event> {
         RunChange::AccessRefused { access: vec![Access::new(AccessKind::Write, "~/.bashrc")] }.into(),
         RunChange::MessageQueued {}.into(),
         RunChange::MessageDelivered {}.into(),
+        InterruptEvent::Requested {}.into(),
+        InterruptEvent::Over {}.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
         RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),
@@ -180,6 +182,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_access_refused","access":[{"kind":"write","target":"~/.bashrc"}]}
     {"kind":"message_queued"}
     {"kind":"message_delivered"}
+    {"kind":"run_interrupted"}
+    {"kind":"run_interrupt_over"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}

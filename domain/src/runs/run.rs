@@ -10,6 +10,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::condition::RunCondition;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::interrupt::Interrupt;
 use crate::runs::limit::LimitUse;
 use crate::runs::sandbox::{Access, SandboxTier};
 use crate::runs::usage::UsageSums;
@@ -46,6 +47,9 @@ pub struct Run {
     /// The limit because of which its agent was told to hand over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand_over: Option<LimitUse>,
+    /// The interrupt after which its agent has not gone on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<Interrupt>,
     pub exit_code: Option<i64>,
     pub end_class: Option<EndClass>,
     pub failure: Option<FailureClass>,

@@ -76,6 +76,10 @@ pub enum RunEvent {
         tool: String,
         options: Vec<PermissionOption>,
     },
+    /// The agent took the interrupt that was sent with this id.
+    InterruptTaken {
+        id: String,
+    },
     TurnEnded {
         reason: StopReason,
     },

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | probe: version and sign-in, and what a person can do about a problem | [`probe`] |
 //! | command line, files, and messages for its stdin | [`launch`] |
+//! | interrupts | [`control`] |
 //! | a session that a person continues | [`manual`] |
 //! | environment that it inherits and reserves | [`environment`] |
 //! | its files in the home folder, and its sign-in | [`home`] |
@@ -19,6 +20,7 @@
 //! Capabilities that are missing or unused: text arrives in whole blocks, not in chunks. Permission requests never come, because it
 //! runs with permissions skipped. Tokens of thinking are known only for the turn. A diff of an edit is not decoded.
 
+pub(super) mod control;
 pub(super) mod decode;
 pub(super) mod environment;
 pub(super) mod error;

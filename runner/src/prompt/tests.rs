@@ -119,6 +119,7 @@ pub(super) fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, e
         condition: None,
         checkout_left: None,
         hand_over: None,
+        interrupt: None,
         exit_code: None,
         end_class: Some(end_class),
         failure,

@@ -40,6 +40,7 @@ mod tests {
             condition: None,
             checkout_left: None,
             hand_over: None,
+            interrupt: None,
             exit_code: None,
             end_class: None,
             failure: None,

@@ -62,6 +62,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
     if failure.is_none() {
         parking::confirm_disk(&context.db, run).await?;
     }
+    let has_asked = context.db.has_asked(&run.id).await?;
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
         // Nothing was read of a run whose folder is gone; then the last samples stay.
@@ -73,7 +74,10 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         end.class = EndClass::Stopped;
     } else if card_has_moved(&card, run.phase) {
         // The work is done, so a failure after it does not matter.
-    } else if context.db.has_asked(&run.id).await? || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
+    } else if let Some(interrupt) = current.interrupt.as_ref().filter(|_| !has_asked) {
+        // However it exited. The store holds the task, because its agent was to do nothing until somebody wrote to it.
+        (end.class, end.error) = (EndClass::Stopped, Some(interrupt.end_sentence()));
+    } else if has_asked || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
         end.class = EndClass::AwaitingAnswer;
     } else if let Some(limit) = current.hand_over {
         // However it exited: it may have been terminated because it did not end its turn.

@@ -71,6 +71,8 @@ pub(super) enum Effect {
     RecordModels(BTreeMap<String, ModelInfo>),
     /// The agent accepted the message with this id.
     RecordEcho(Uuid),
+    /// The agent went on after the interrupt with this id.
+    EndInterrupt(String),
     /// The model's service works.
     ConfirmService,
     PublishActivity(String),
@@ -105,6 +107,8 @@ pub(super) enum Input {
     HumanMessages,
     /// Messages from other participants.
     Inbox,
+    /// The order to end the turn now.
+    Interrupt,
     /// The request to hand over, because a limit is reached.
     HandOver,
     /// The reminder to move its card. A run gets it once.
@@ -118,6 +122,8 @@ pub(super) struct StoreView {
     pub(super) stop_requested: bool,
     /// Whether a limit is reached and the agent is to hand over.
     pub(super) hand_over_requested: bool,
+    /// The id of the interrupt after which the agent has not gone on.
+    pub(super) interrupt: Option<String>,
     pub(super) has_human_messages: bool,
     pub(super) unread: Unread,
     /// The following are only read at the end of a turn.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Watcher;
 use super::event::Input;
-use crate::backend::encode;
+use crate::backend::{encode, encode_interrupt};
 use crate::prompt::{self, inbox};
 use crate::shim::control::{Control, ControlError, SignalName};
 
@@ -24,6 +24,7 @@ impl Watcher<'_> {
         match input {
             Input::HumanMessages => self.send_human_messages().await,
             Input::Inbox => self.send_inbox().await,
+            Input::Interrupt => self.send_interrupt().await,
             Input::HandOver => self.send_hand_over().await,
             Input::Reminder => self.send_reminder().await,
         }
@@ -55,6 +56,12 @@ impl Watcher<'_> {
         Ok(Delivery { ids: vec![id], failed: false })
     }
 
+    /// Nothing echoes it: the program confirms it.
+    async fn send_interrupt(&mut self) -> db::Result<Delivery> {
+        let Some(interrupt) = self.context.db.run(&self.run.id).await?.interrupt else { return Ok(Delivery::default()) };
+        Ok(Delivery { failed: !self.send_line(&encode_interrupt(&interrupt.id)).await, ..Delivery::default() })
+    }
+
     async fn send_hand_over(&mut self) -> db::Result<Delivery> {
         let Some(limit) = self.context.db.run(&self.run.id).await?.hand_over else { return Ok(Delivery::default()) };
         let sent = self.send_text(&prompt::hand_over(&self.run.task_id, &limit)).await;
@@ -73,17 +80,19 @@ impl Watcher<'_> {
     /// Sends one message. Returns its id, or `None` when the shim did not accept it.
     async fn send_text(&mut self, text: &str) -> Option<Uuid> {
         let id = Uuid::new_v4();
+        self.send_line(&encode(text, id)).await.then_some(id)
+    }
+
+    /// Returns whether the shim accepted the line.
+    async fn send_line(&mut self, line: &str) -> bool {
         let sent = match self.control().await {
-            Ok(control) => control.send_line(&encode(text, id)).await,
+            Ok(control) => control.send_line(line).await,
             Err(error) => Err(error),
         };
-        match sent {
-            Ok(()) => Some(id),
-            Err(error) => {
-                tracing::warn!(run = %self.run.id, %error, "a message was not delivered; it is sent again later");
-                None
-            }
+        if let Err(error) = &sent {
+            tracing::warn!(run = %self.run.id, %error, "a message was not delivered; it is sent again later");
         }
+        sent.is_ok()
     }
 
     pub(super) async fn close_stdin(&mut self) {

@@ -3,24 +3,27 @@
 //! Pure, including time, which comes with each step. It must not know how effects are executed: a process, a store and a socket are the
 //! loop's business. An effect that has an answer gets it as a later event, before any other event.
 
+mod delivery;
+mod interrupt;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use domain::runs::run_event::{RunEvent, StopReason};
+use domain::runs::run_event::RunEvent;
 use domain::runs::usage::ModelInfo;
-use domain::team::message::Unread;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::condition::{Condition, ConditionWatch};
-use super::event::{Effect, EndCause, Event, Input, ReadReason, StoreView};
+use super::event::{Effect, EndCause, Event, ReadReason, StoreView};
 use super::hand_over::HandOver;
 use super::output_state::OutputState;
 use super::publisher::ActivityPublisher;
 use super::recorder::UsageRecorder;
-use super::throttle::{DeliveryThrottle, INTERRUPTION_INTERVAL};
+use super::throttle::DeliveryThrottle;
 use crate::activity::activity;
 use crate::backend::outcome::is_connected_to_board;
+use interrupt::InterruptState;
 
 /// Half of the time after which an agent counts as stale.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(60);
@@ -56,6 +59,7 @@ pub(super) struct WatchState {
     condition: ConditionWatch,
     heartbeat_at: Instant,
     output_timeout_at: Instant,
+    interrupt: InterruptState,
     /// When the store is read without a wake.
     inbox_at: Option<Instant>,
     /// When the end of a turn is judged.
@@ -88,6 +92,7 @@ impl WatchState {
             condition: ConditionWatch::new(stall_timeout, now),
             heartbeat_at: now,
             output_timeout_at: now + OUTPUT_TIMEOUT,
+            interrupt: InterruptState::new(stall_timeout),
             inbox_at: None,
             turn_check_at: None,
             terminate_at: None,
@@ -108,6 +113,7 @@ impl WatchState {
             self.publisher.due_at(),
             self.record_at(),
             self.hand_over_at(),
+            self.wait_ends_at(),
             self.armed_output_timeout(),
             self.probe_at(),
         ];
@@ -153,7 +159,11 @@ impl WatchState {
                     effects.extend(self.terminate());
                 }
                 // The turn that ended before this one was not the last. Other lines may follow a turn without a meaning for the next.
-                RunEvent::TurnStarted {} => self.turn_check_at = None,
+                RunEvent::TurnStarted {} => {
+                    self.turn_check_at = None;
+                    effects.extend(self.interrupt.turn_started().map(Effect::EndInterrupt));
+                }
+                RunEvent::InterruptTaken { id } => self.on_interrupt_taken(id, now),
                 RunEvent::TurnEnded { .. } => {
                     self.turn_check_at = Some(now + self.turn_grace(end));
                     self.recorder.turn_ended();
@@ -233,6 +243,9 @@ impl WatchState {
         if is_due(self.hand_over_at()) {
             effects.extend(self.terminate());
         }
+        if is_due(self.wait_ends_at()) {
+            effects.extend(self.close(now));
+        }
         if is_due(self.armed_output_timeout()) {
             self.cause = EndCause::Unresponsive { silent_for: OUTPUT_TIMEOUT };
             effects.extend(self.terminate());
@@ -242,94 +255,6 @@ impl WatchState {
             effects.push(Effect::Probe);
         }
         effects
-    }
-
-    /// The human may have stopped the run, or somebody wrote to the agent.
-    fn deliver(&mut self, view: &StoreView, now: Instant) -> Vec<Effect> {
-        if view.stop_requested {
-            return self.terminate();
-        }
-        if view.hand_over_requested && self.hand_over.is_none() && !self.is_ending() {
-            self.hand_over = Some(HandOver::new(self.output.usage().turns, now));
-            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HandOver }];
-        }
-        if let Some(later) = self.throttle.blocked_until(now) {
-            self.inbox_at = Some(later);
-            return Vec::new();
-        }
-        if view.has_human_messages && !self.is_ending() {
-            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HumanMessages }];
-        }
-        self.deliver_inbox(&view.unread, now)
-    }
-
-    /// Sends what others wrote if the agent may be interrupted now, else tries again later. Nobody is interrupted for copies.
-    fn deliver_inbox(&mut self, unread: &Unread, now: Instant) -> Vec<Effect> {
-        let may_send = self.is_in_a_turn() && !self.is_ending() && self.throttle.blocked_until(now).is_none();
-        if !may_send || unread.blocking_count == 0 {
-            return Vec::new();
-        }
-        let due = self.throttle.due(unread.urgent, now);
-        if due <= now {
-            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::Inbox }];
-        }
-        self.inbox_at = Some(due);
-        Vec::new()
-    }
-
-    /// The agent ended its turn: it has finished, gets more input, is reminded once, or has to go.
-    fn judge_turn(&mut self, view: &StoreView, now: Instant) -> Vec<Effect> {
-        let failed = self.output.turn_end().is_some_and(StopReason::is_failure);
-        if failed || view.has_asked || view.stop_requested || view.hand_over_requested || view.card_is_closed {
-            return self.close(now);
-        }
-        self.send_after_turn(view, None, now)
-    }
-
-    /// The next input to try at the end of a turn, after `tried` brought nothing. An agent without input has to go.
-    fn send_after_turn(&mut self, view: &StoreView, tried: Option<Input>, now: Instant) -> Vec<Effect> {
-        let send = |input| vec![Effect::Send { reason: ReadReason::TurnEnd, input }];
-        let can_send = !self.is_ending();
-        match tried {
-            None if !view.card_has_moved && view.has_human_messages && can_send => send(Input::HumanMessages),
-            None | Some(Input::HumanMessages) if view.unread.urgent && can_send => send(Input::Inbox),
-            None | Some(Input::HumanMessages | Input::Inbox) if !view.card_has_moved => send(Input::Reminder),
-            _ => self.close(now),
-        }
-    }
-
-    fn on_sent(&mut self, reason: ReadReason, input: Input, ids: Vec<Uuid>, failed: bool, now: Instant) -> Vec<Effect> {
-        let accepted = !ids.is_empty();
-        self.unechoed.extend(ids);
-        if accepted {
-            self.throttle.record_attempt(true, now);
-        }
-        if failed {
-            self.throttle.record_attempt(false, now);
-            self.inbox_at = self.throttle.blocked_until(now);
-        }
-        let Some(view) = self.store.clone() else { return Vec::new() };
-        match reason {
-            ReadReason::TurnEnd if accepted => {
-                // Without a new turn, the end of the last one is judged again.
-                self.turn_check_at = Some(now + NEXT_TURN_GRACE);
-                Vec::new()
-            }
-            ReadReason::TurnEnd => self.send_after_turn(&view, Some(input), now),
-            ReadReason::Wake if input == Input::HumanMessages => self.deliver_inbox(&view.unread, now),
-            // Messages that arrived together with the limit wait for the next wake.
-            ReadReason::Wake if input == Input::HandOver => Vec::new(),
-            ReadReason::Wake => {
-                if accepted {
-                    if !view.unread.urgent {
-                        self.throttle.record_interruption(now);
-                    }
-                    // For the messages that did not fit.
-                    self.inbox_at = Some(now + INTERRUPTION_INTERVAL);
-                }
-                Vec::new()
-            }
-        }
     }
 
     fn close(&mut self, now: Instant) -> Vec<Effect> {
@@ -355,7 +280,8 @@ impl WatchState {
     }
 
     fn armed_output_timeout(&self) -> Option<Instant> {
-        (!self.terminated && !matches!(self.cause, EndCause::Unresponsive { .. })).then_some(self.output_timeout_at)
+        let is_armed = !self.terminated && !self.interrupt.waits() && !matches!(self.cause, EndCause::Unresponsive { .. });
+        is_armed.then_some(self.output_timeout_at)
     }
 
     /// An agent that is about to exit has other deadlines.
@@ -364,7 +290,8 @@ impl WatchState {
     }
 
     fn on_probe(&mut self, cpu: Option<Duration>, now: Instant) -> Vec<Effect> {
-        let silent_for = self.condition.on_probe(cpu, self.output.is_tool_at_work(), now);
+        let is_excused = self.output.is_tool_at_work() || self.interrupt.waits();
+        let silent_for = self.condition.on_probe(cpu, is_excused, now);
         let mut effects: Vec<Effect> = self.show_condition().into_iter().collect();
         if let Some(silent_for) = silent_for {
             self.cause = EndCause::Unresponsive { silent_for };

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::project::Project;
 use domain::board::reducer::Board;
 use domain::board::status::{HeldBy, Status};
 use domain::board::wait_reason::WaitReason;
-use domain::id::{ProjectId, TaskId};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::runs::output::OutputKind;
@@ -234,6 +235,30 @@ async fn message_is_delivered(server: &TestServer, project: &ProjectId) {
     assert_eq!(phases(&server.runs(&task).await.unwrap()), [CODED, REVIEWED], "it went on in the same run");
     let gone = server.request(reqwest::Method::POST, &format!("/api/runs/{run}/message")).json(&json!({"content": "Too late."}));
     assert_eq!(server.refusal(gone).await.unwrap().code, "no-live-run");
+}
+
+#[tokio::test]
+async fn interrupted_agents_go_on_with_a_message_in_the_same_run() {
+    let (mut server, model) = support::real(SCENARIO).await;
+    let project = server.project("Errands", None).await.unwrap().id;
+    let [told, waiting] = [add(&server, &project, "Slow errand").await, add(&server, &project, "Slower errand").await];
+    let interrupt = async |run: &RunId, body: Value| -> Run { server.post(&format!("/api/runs/{run}/interrupt"), &body).await.unwrap() };
+    let run = at_work(&server, &told).await;
+    assert_eq!(interrupt(&run, json!({"message": "Use the blue paint."})).await.interrupt.unwrap().by, "human");
+    let silent = at_work(&server, &waiting).await;
+    interrupt(&silent, json!({})).await;
+    done(&server, &project, &told).await;
+    server.kill().await.unwrap();
+    server.serve().await.unwrap();
+    let card = server.task(&waiting).await.unwrap().task.card;
+    assert_eq!((card.run.unwrap().id, card.attention.unwrap().kind), (silent.clone(), AttentionKind::Interrupted), "it waits");
+    let _: Run = server.post(&format!("/api/runs/{silent}/message"), &json!({"content": "Use the red paint."})).await.unwrap();
+    done(&server, &project, &waiting).await;
+    for (task, message) in [(&told, "Use the blue paint."), (&waiting, "Use the red paint.")] {
+        assert_eq!(phases(&server.runs(task).await.unwrap()), [CODED, REVIEWED], "no attempt was used for {task}");
+        assert!(model.requests_of("coder").iter().any(|request| request.text().contains(message)), "{message}");
+    }
+    server.until(&project, "nothing is left, not even the command that was interrupted", |_| nothing_left(&server)).await;
 }
 
 #[tokio::test]

@@ -55,6 +55,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("doctor", ""),
         ("backup", "backup copy.db"),
         ("restore", "restore copy.db"),
+        ("interrupt", "interrupt TASK-001 --message Stop."),
         ("takeover", "takeover TASK-001"),
     ];
     let mut all: BTreeMap<_, _> = texts

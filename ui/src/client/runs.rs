@@ -4,7 +4,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
-use domain::wire::{List, ProjectUsage, SandboxChoice, TextBody};
+use domain::wire::{InterruptOptions, List, ProjectUsage, SandboxChoice, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -55,6 +55,11 @@ impl Client {
 
     pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
+    }
+
+    /// Ends the current turn of a running agent, which goes on with the message or waits for one.
+    pub(crate) async fn interrupt(self, run: RunId, message: Option<String>) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &run_path(&run, "/interrupt"), &InterruptOptions { message }).await
     }
 
     /// Sends a message to a running agent.

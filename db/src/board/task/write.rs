@@ -119,7 +119,8 @@ pub(crate) async fn take_over(tx: &mut Tx, caller: &Caller, task: &Task, head: &
     hold(tx, caller, task, HeldBy::Takeover).await
 }
 
-async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {
+/// Holds a task.
+pub(crate) async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {
     sqlx::query("UPDATE tasks SET held_by = $2, wait_reason = NULL, updated_at = $3 WHERE id = $1")
         .bind(task.card.id.as_str())
         .bind(by.as_str())

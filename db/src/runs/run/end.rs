@@ -85,6 +85,7 @@ impl Db {
                 let event = RunChange::Ended { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 let outcome = Outcome {
+                    holds: end.class == EndClass::Stopped && run.interrupt.is_some() && run.stop_requested_at.is_none(),
                     read_inbox: end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer),
                     failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
                     error: end.error.as_deref(),

@@ -5,13 +5,13 @@ use domain::runs::run::{RunChange, RunRefusal};
 use domain::text;
 use sqlx::Row;
 
-use crate::board::comment::write as comment;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::runs::run::row as runs;
+use crate::runs::run::write::queue_message;
 
 /// A message that was not delivered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,14 +36,7 @@ impl Db {
                     return Err(RunRefusal::NotLive(id.to_string()).into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                sqlx::query("INSERT INTO run_messages (run_id, content) VALUES ($1, $2)")
-                    .bind(id.as_str())
-                    .bind(&content)
-                    .execute(&mut tx.connection)
-                    .await?;
-                comment::insert(tx, &caller, &card.project_id, &card.id, &content).await?;
-                tx.record_for_run(&caller, &card.project_id, &card.id, &id, RunChange::MessageQueued {});
-                Ok(())
+                queue_message(tx, &caller, &card, &run, &content).await
             })
         })
         .await

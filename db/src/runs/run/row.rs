@@ -56,6 +56,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         condition: json(row, "condition")?,
         checkout_left: row.try_get("checkout_left")?,
         hand_over: json(row, "hand_over")?,
+        interrupt: json(row, "interrupt")?,
         exit_code: row.try_get("exit_code")?,
         end_class: optional(row, "end_class")?,
         failure: optional(row, "failure")?,

@@ -1,9 +1,13 @@
 //! Fences runs and stores their usage. Must not know the consequences.
 
+use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
+use domain::id::RunId;
 use domain::runs::run::{Run, RunChange};
 use domain::runs::usage::{Usage, UsageSums};
 
+use crate::board::attention::write as attention;
+use crate::board::comment::write as comment;
 use crate::board::finished::write as finished;
 use crate::caller::Caller;
 use crate::engine::column::parsed;
@@ -20,6 +24,31 @@ pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Resu
         .execute(&mut tx.connection)
         .await?;
     tx.record_for_run(caller, &card.project_id, &card.id, &live.id, RunChange::StopRequested {});
+    Ok(())
+}
+
+/// Queues a message for the agent of a live run, and adds it to the task's thread for later runs. An agent that was interrupted no longer
+/// waits.
+pub(crate) async fn queue_message(tx: &mut Tx, caller: &Caller, card: &Card, run: &Run, content: &str) -> Result<()> {
+    sqlx::query("INSERT INTO run_messages (run_id, content) VALUES ($1, $2)").bind(run.id.as_str()).bind(content).execute(&mut tx.connection).await?;
+    comment::insert(tx, caller, &card.project_id, &card.id, content).await?;
+    tx.record_for_run(caller, &card.project_id, &card.id, &run.id, RunChange::MessageQueued {});
+    if card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Interrupted) {
+        attention::clear(tx, caller, &card.project_id, &card.id).await?;
+        set_waiting(tx, &run.id, false).await?;
+    }
+    Ok(())
+}
+
+/// Starts or ends the time in which a run waits for a person.
+pub(crate) async fn set_waiting(tx: &mut Tx, run: &RunId, waits: bool) -> Result<()> {
+    let change = if waits {
+        "UPDATE agent_runs SET waits_since_ms = COALESCE(waits_since_ms, $2) WHERE id = $1"
+    } else {
+        "UPDATE agent_runs SET started_uptime_ms = started_uptime_ms + $2 - waits_since_ms, waits_since_ms = NULL
+         WHERE id = $1 AND waits_since_ms IS NOT NULL"
+    };
+    sqlx::query(change).bind(run.as_str()).bind(crate::uptime()).execute(&mut tx.connection).await?;
     Ok(())
 }
 

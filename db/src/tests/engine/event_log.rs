@@ -105,6 +105,8 @@ pub(crate) async fn story() -> Store {
     db.record_refusals(&coder.run, vec![Access::new(AccessKind::Host, "example.org")]).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
+    let interrupted = db.interrupt_run(human, &coder.run, Some("Use spaces")).await.unwrap();
+    db.interrupt_over(&coder.run, &interrupted.interrupt.unwrap().id).await.unwrap();
     db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
     db.answer(human, page, "Green").await.unwrap();
     db.set_run_condition(&coder.run, Some(RunCondition::Unreachable { detail: "its folder is gone".to_owned() })).await.unwrap();

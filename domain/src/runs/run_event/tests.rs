@@ -61,6 +61,7 @@ fn every() -> Vec<RunEvent> {
             tool: "Write".to_owned(),
             options: vec![PermissionOption { id: "allow".to_owned(), kind: PermissionKind::AllowOnce }],
         },
+        RunEvent::InterruptTaken { id: "i".to_owned() },
         RunEvent::TurnEnded { reason: StopReason::EndTurn },
         RunEvent::Failed(AgentError::new(ErrorClass::Overloaded, Some(529), "overloaded")),
         RunEvent::Other { raw: "npm warn".to_owned(), plain: true },
@@ -85,6 +86,7 @@ fn json_form_is_stable() {
     {"event":"retrying","status":529,"attempt":1,"limit":10,"delay_ms":500,"message":"overloaded"}
     {"event":"rate_limit","state":"rejected","resets_at_unix":8,"window":"five_hour","utilization":1.0}
     {"event":"permission_asked","id":"p","tool":"Write","options":[{"id":"allow","kind":"allow_once"}]}
+    {"event":"interrupt_taken","id":"i"}
     {"event":"turn_ended","reason":"end_turn"}
     {"event":"failed","class":"overloaded","http":529,"message":"overloaded","retryable":true}
     {"event":"other","raw":"npm warn","plain":true}

@@ -31,6 +31,10 @@ pub fn decode(line: &str) -> Vec<RunEvent> {
         ("user", _) => user_message(&value, line),
         ("result", _) => turn_end(&value),
         ("rate_limit_event", _) => rate_limit(&value["rate_limit_info"]).map_or_else(|| other(false), |event| vec![event]),
+        // The program also repeats the answers to its own requests, which have a behavior.
+        ("control_response", _) if value["response"]["request_id"].is_string() && value["response"]["response"]["behavior"].is_null() => {
+            vec![RunEvent::InterruptTaken { id: string(&value["response"], "request_id") }]
+        }
         ("control_request", _) if value["request"]["subtype"] == "can_use_tool" => vec![permission(&value)],
         _ => other(false),
     }
@@ -135,6 +139,7 @@ fn turn_end(line: &Value) -> Vec<RunEvent> {
         _ if line["is_error"] != true => StopReason::EndTurn,
         "error_max_turns" => StopReason::MaxTurnRequests,
         "error_max_budget_usd" => StopReason::Budget,
+        _ if string(line, "terminal_reason").starts_with("aborted") => StopReason::Cancelled,
         _ => {
             let errors = items(&line["errors"]).iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
             let message = line["result"].as_str().or(Some(errors.as_str()).filter(|errors| !errors.is_empty())).unwrap_or(&subtype);

@@ -11,7 +11,6 @@ use std::time::Duration;
 use db::{AssigneePresence, LimitState, Pause, ReferencedTask, Snapshot, TaskSnapshot};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::{Card, CurrentRun};
-use domain::board::project::{PlanApproval, Project, ProjectStatus};
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
 use domain::board::wait_reason::WaitReason;
@@ -27,6 +26,7 @@ use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 
 use crate::schedule::{Action, NotResponding, Schedule, schedule};
+use projects::project;
 
 pub(super) fn id(number: u64) -> TaskId {
     TaskId::new(number)
@@ -246,31 +246,6 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     Scene { state, config: Config::default(), busy: BTreeSet::new(), not_responding: NotResponding::new() }
 }
 
-fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
-    let id = ProjectId::new(number);
-    let project = Project {
-        id: id.clone(),
-        title: "Project".to_owned(),
-        description: None,
-        status: ProjectStatus::Active,
-        repo_path: String::new(),
-        git_dir: git_dir.to_owned(),
-        base_branch: "main".to_owned(),
-        base_head: "base".to_owned(),
-        integration_branch: format!("vibe-relay/{id}"),
-        integration_head: None,
-        landed_sha: None,
-        merged_at: None,
-        allowed_access: Vec::new(),
-        plan_approval: PlanApproval::Auto,
-        budget_micro_usd: None,
-        paused_at: None,
-        created_at: at(9, 0),
-        updated_at: at(9, 0),
-    };
-    (id, project)
-}
-
 /// The run number `number` of the task with the same number.
 pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
     Run {
@@ -288,6 +263,7 @@ pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
         condition: None,
         checkout_left: None,
         hand_over: None,
+        interrupt: None,
         exit_code: None,
         end_class: None,
         failure: None,

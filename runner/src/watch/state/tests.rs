@@ -1,11 +1,14 @@
 //! The decisions about a watched run, one table row per rule. Time is a number of milliseconds after the start.
 
 mod condition;
+mod interrupt;
 mod limits;
 
-use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolServer};
+use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, StopReason, ToolServer};
+use domain::team::message::Unread;
 
 use super::*;
+use crate::watch::event::Input;
 
 /// The length of the output that a test adopts.
 const HISTORY: u64 = 100;
@@ -60,6 +63,7 @@ impl Bench {
             reason,
             stop_requested: false,
             hand_over_requested: false,
+            interrupt: None,
             has_human_messages: false,
             unread: Unread::default(),
             card_has_moved: false,

@@ -37,6 +37,15 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
             None => client.watch(client.comment(task.clone(), content), move |result| done(result, "Comment added.")),
         }
     });
+    // With or without a message.
+    let interrupt = move |_| {
+        let Some(run) = run.get_untracked() else { return };
+        sending.set(true);
+        let message = has_text(text).then(|| text.get_untracked());
+        let confirmation =
+            if message.is_some() { "Interrupted. The agent goes on with your message." } else { "Interrupted. The agent waits for your message." };
+        client.watch(client.interrupt(run, message), move |result| done(result, confirmation));
+    };
     let on_key = move |event: KeyboardEvent| {
         if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
             event.prevent_default();
@@ -65,6 +74,17 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
                     </div>
                 </Show>
                 <span class="faint small-text spacer shortcut">"Ctrl + Enter"</span>
+                <Show when=move || is_message.get()>
+                    <button
+                        type="button"
+                        class="button"
+                        title="Ends what the agent does now. It goes on with your message, or waits for one."
+                        disabled=move || sending.get()
+                        on:click=interrupt
+                    >
+                        "Interrupt"
+                    </button>
+                </Show>
                 <button type="submit" class="button primary" disabled=move || !ready()>
                     {move || if is_message.get() { "Send" } else { "Comment" }}
                 </button>

@@ -69,8 +69,7 @@ fn ends_of_turns_are_decoded() {
     insta::assert_snapshot!(show(include_str!("../samples/result.jsonl")), @r#"
     {"event":"usage","scope":"turn","input":12,"output":138,"cache_read":40887,"cache_write":13790,"thinking":null,"requests":6,"cost_micro_usd":79935,"models":{"claude-opus-5-5":{"price":3628757,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
-    {"event":"failed","class":"unknown","http":null,"message":"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use","retryable":false}
-    {"event":"turn_ended","reason":"failed"}
+    {"event":"turn_ended","reason":"cancelled"}
     {"event":"usage","scope":"turn","input":200000,"output":32,"cache_read":0,"cache_write":12338,"thinking":null,"requests":1,"cost_micro_usd":862330,"models":{"claude-opus-5-5":{"price":4000000,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"budget"}
@@ -118,6 +117,7 @@ fn unknown_types_are_other_events() {
     {"event":"permission_asked","id":"","tool":"Write","options":[{"id":"allow","kind":"allow_once"},{"id":"deny","kind":"reject_once"}]}
     other control_request
     other control_response
+    {"event":"interrupt_taken","id":"0f882d2f-180f-4043-bef5-09f5293c6a35"}
     other control_response
     other stream_event
     other stream_event

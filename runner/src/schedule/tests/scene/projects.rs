@@ -1,5 +1,7 @@
 //! The projects of a scene: their pauses, and how many agents they share.
 
+use domain::board::project::{PlanApproval, Project, ProjectStatus};
+
 use super::*;
 
 impl Scene {
@@ -32,4 +34,29 @@ impl Scene {
         self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: None, resumed_at: Some(when) });
         self
     }
+}
+
+pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
+    let id = ProjectId::new(number);
+    let project = Project {
+        id: id.clone(),
+        title: "Project".to_owned(),
+        description: None,
+        status: ProjectStatus::Active,
+        repo_path: String::new(),
+        git_dir: git_dir.to_owned(),
+        base_branch: "main".to_owned(),
+        base_head: "base".to_owned(),
+        integration_branch: format!("vibe-relay/{id}"),
+        integration_head: None,
+        landed_sha: None,
+        merged_at: None,
+        allowed_access: Vec::new(),
+        plan_approval: PlanApproval::Auto,
+        budget_micro_usd: None,
+        paused_at: None,
+        created_at: at(9, 0),
+        updated_at: at(9, 0),
+    };
+    (id, project)
 }
