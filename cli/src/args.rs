@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use domain::runs::permission::PermissionAnswer;
 use runner::jail::forward::ForwardArgument;
 
 use crate::board::report::Since;
@@ -82,6 +83,16 @@ pub(crate) enum Command {
         /// The agent's next instruction.
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
+    },
+    /// Show what the agent of a task asks to do, or answer it.
+    Permission {
+        /// Task id, for example TASK-001.
+        task: String,
+        /// allow, deny, or always for the same until the task is done.
+        answer: Option<PermissionAnswer>,
+        /// Why it is denied. The agent reads it.
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
     },
     /// Stop the agent of a task and continue in its worktree yourself.
     Takeover {

@@ -43,6 +43,8 @@ pub(crate) enum CliError {
     NoPerson { name: String },
     #[error("{task} has no running agent; start one with `vibe-relay task start {task}`")]
     NoAgent { task: TaskId },
+    #[error("the agent of {task} asks for no permission; `vibe-relay task show {task}` shows what it does")]
+    NoPermission { task: TaskId },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(

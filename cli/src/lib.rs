@@ -79,6 +79,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Pause { project } => single_threaded()?.block_on(runs::pause::pause(config, project.as_deref()))?,
         Command::Resume { project } => single_threaded()?.block_on(runs::pause::resume(config, project.as_deref()))?,
         Command::Interrupt { task, message } => single_threaded()?.block_on(runs::interrupt::run(config, &task, message))?,
+        Command::Permission { task, answer, reason } => single_threaded()?.block_on(runs::permission::run(config, &task, answer, reason))?,
         Command::Takeover { task, give_back } => single_threaded()?.block_on(board::takeover::run(config, &task, give_back))?,
         Command::Backup { file } => single_threaded()?.block_on(backup::backup(config, &file))?,
         Command::Restore { file } => single_threaded()?.block_on(backup::restore(config, &file))?,

@@ -4,4 +4,5 @@ pub(crate) mod interrupt;
 pub(crate) mod land;
 pub(crate) mod parking;
 pub(crate) mod pause;
+pub(crate) mod permission;
 pub(crate) mod rescue;

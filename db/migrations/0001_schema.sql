@@ -274,6 +274,23 @@ CREATE TABLE run_messages (
 ) STRICT;
 CREATE INDEX messages_by_run ON run_messages (run_id);
 
+-- What agents ask to do. `key` is the agent program's own id of a request, `rule` what the answer `always` allows for the task.
+CREATE TABLE permission_requests (
+  id          INTEGER PRIMARY KEY,
+  run_id      TEXT NOT NULL REFERENCES agent_runs(id),
+  key         TEXT NOT NULL,
+  tool        TEXT NOT NULL,
+  input       TEXT NOT NULL,
+  rule        TEXT CHECK (rule IS NULL OR json_valid(rule)),
+  asked_at    TEXT NOT NULL,
+  answer      TEXT CHECK (answer IN ('allow', 'deny', 'always')),
+  reason      TEXT,
+  answered_by TEXT,
+  -- When the agent's program took the answer, or needed none anymore.
+  closed_at   TEXT,
+  UNIQUE (run_id, key)
+) STRICT;
+
 CREATE TABLE verdicts (
   id         INTEGER PRIMARY KEY,
   task_id    TEXT NOT NULL REFERENCES tasks(id),

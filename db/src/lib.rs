@@ -43,6 +43,7 @@ pub use runs::checkout::LeftCheckout;
 pub use runs::folder::RunFolder;
 pub use runs::limit::LimitSubject;
 pub use runs::pause::row::Pause;
+pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};

@@ -8,6 +8,7 @@ pub(crate) mod limit;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod pause;
+pub(crate) mod permission;
 pub(crate) mod process;
 pub(crate) mod reference;
 pub(crate) mod rescue;

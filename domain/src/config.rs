@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
+use crate::runs::permission::PermissionMode;
 use crate::runs::protected_paths;
 use crate::runs::sandbox::SandboxTier;
 use crate::team::webhook::Webhook;
@@ -103,6 +104,8 @@ pub struct AgentConfig {
     pub env: BTreeMap<String, String>,
     /// The settings of the agent program that apply to agents of this kind.
     pub settings: AgentSettings,
+    /// Whether agents of this kind ask a person before they use a tool that changes something.
+    pub permission_mode: PermissionMode,
 }
 
 /// The settings of the agent program that apply to agents.
@@ -127,6 +130,7 @@ impl Default for AgentConfig {
             stall_minutes: Some(30),
             env: BTreeMap::new(),
             settings: AgentSettings::default(),
+            permission_mode: PermissionMode::default(),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::runs::interrupt::InterruptEvent;
 use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
 use crate::runs::pause::PauseEvent;
+use crate::runs::permission::PermissionEvent;
 use crate::runs::rescue::RescueEvent;
 use crate::runs::run::RunChange;
 use crate::runs::sandbox::SandboxEvent;
@@ -111,6 +112,7 @@ join! {
     Goal(GoalEvent),
     Run(RunChange),
     Interrupt(InterruptEvent),
+    Permission(PermissionEvent),
     Checkout(CheckoutEvent),
     Rescue(RescueEvent),
     Parking(ParkingEvent),

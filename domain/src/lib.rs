@@ -9,6 +9,7 @@ pub mod board;
 pub mod config;
 pub mod event;
 pub mod id;
+pub mod printable;
 pub mod refusal;
 pub mod runs;
 mod schema;

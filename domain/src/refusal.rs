@@ -28,6 +28,7 @@ macro_rules! each_refusal {
             Question($crate::board::question::QuestionRefusal),
             Goal($crate::board::goal::GoalRefusal),
             Run($crate::runs::run::RunRefusal),
+            Permission($crate::runs::permission::PermissionRefusal),
             Land($crate::runs::land::LandRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),

@@ -13,6 +13,7 @@ pub mod limit;
 pub mod output;
 pub mod parking;
 pub mod pause;
+pub mod permission;
 pub mod protected_paths;
 pub mod rescue;
 pub mod run;

@@ -26,6 +26,7 @@ use crate::id::RunId;
 use crate::runs::evidence::Sha;
 use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
+use crate::runs::permission::{PermissionAnswer, PermissionRequest};
 use crate::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use crate::team::person::Person;
 use crate::time::Timestamp;
@@ -134,6 +135,9 @@ pub struct TaskView {
     pub description_html: Option<String>,
     /// The unanswered question.
     pub question: Option<Question>,
+    /// The open permission requests of its agent, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<PermissionRequest>,
     /// Where and how to continue by hand, while a person has taken the task over and its agent is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
@@ -167,6 +171,18 @@ pub struct InterruptOptions {
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub message: Option<String>,
+}
+
+/// `POST /api/runs/{id}/permission`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionDecision {
+    pub request: i64,
+    pub answer: PermissionAnswer,
+    /// Why it is denied. The agent reads it.
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub reason: Option<String>,
 }
 
 /// `POST /api/tasks/{id}/cancel`.

@@ -27,10 +27,11 @@ pub(crate) fn activity(event: &RunEvent, checkout: &str) -> Option<String> {
             let limit = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
             format!("waits for the model's service ({status}{message}), attempt {attempt}{limit}")
         }
-        RunEvent::PermissionAsked { tool, .. } => format!("asks for permission to use {tool}"),
+        RunEvent::PermissionAsked { call, .. } => format!("asks for permission to use {}", call.name),
         RunEvent::TurnStarted {}
         | RunEvent::MessageAccepted { .. }
         | RunEvent::InterruptTaken { .. }
+        | RunEvent::PermissionClosed { .. }
         | RunEvent::ToolEnded { ok: true, .. }
         | RunEvent::Usage(_)
         | RunEvent::Request(_)

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use domain::config::AgentSettings;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::permission::PermissionMode;
 use uuid::Uuid;
 
-pub use claude::control::encode_interrupt;
+pub use claude::control::{encode_interrupt, encode_permission};
 pub use claude::decode::decode;
 pub use claude::environment::{
     CONFIG_VARIABLE, INHERITED_PREFIXES, INHERITED_VARIABLES, PROVIDER_PREFIX, PROVIDER_VARIABLE_PREFIXES, SANDBOX as SANDBOX_VARIABLE, SERVICE_URL,
@@ -43,6 +44,7 @@ pub struct LaunchRequest<'a> {
     /// The system prompt.
     pub role: &'a str,
     pub settings: AgentSettings,
+    pub permissions: PermissionMode,
     /// The folder whose instructions (CLAUDE.md) the agent follows.
     pub rules: &'a Path,
     /// The run's folder, where the files of [`Launch`] will be.

@@ -151,6 +151,12 @@ pub fn hand_over(task: &TaskId, limit: &LimitUse) -> String {
     text.replace("{task}", task.as_str())
 }
 
+/// The result of a tool that the human denied.
+pub fn denial(tool: &str, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(" They say: {reason}")).unwrap_or_default();
+    include_str!("../../agents/reminder/denied.md").trim_end().replace("{tool}", tool).replace("{reason}", &reason)
+}
+
 /// The comment for a coder whose branch cannot be merged. `paths` is a Markdown list.
 pub fn conflict(sha: &str, branch: &str, paths: &str) -> String {
     let text = include_str!("../../agents/reminder/conflict.md").trim_end();

@@ -130,6 +130,7 @@ fn content(event: &RunEvent, requests: Option<u64>, checkout: &str) -> Option<(O
         | RunEvent::RateLimit { .. }
         | RunEvent::TurnStarted {}
         | RunEvent::InterruptTaken { .. }
+        | RunEvent::PermissionClosed { .. }
         | RunEvent::Usage(_)
         | RunEvent::Request(_)
         | RunEvent::Context { .. }

@@ -20,17 +20,18 @@ mod unreachable;
 pub(crate) use end::{record_never_started, record_start_failure};
 pub(crate) use event::EndCause;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use db::{Caller, RunCaller, RunProcess, ShimProcess};
+use db::{Caller, NewPermission, RunCaller, RunProcess, ShimProcess};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::condition::RunCondition;
+use domain::runs::permission::readable_call;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
 use domain::runs::sandbox::Access;
@@ -130,6 +131,8 @@ struct Watcher<'a> {
     checkout: Arc<str>,
     shim: Option<ShimProcess>,
     control: Option<Control>,
+    /// The permission requests whose answer this watch sent.
+    answered: BTreeSet<String>,
     tail: Tail,
     /// Shared with the blocking task that writes, which outlives a cancelled watch.
     transcript: Arc<Mutex<Transcript>>,
@@ -165,7 +168,7 @@ impl<'a> Watcher<'a> {
         let transcript = Arc::new(Mutex::new(transcript));
         let refusals = refusals.map(|reader| Arc::new(Mutex::new(reader)));
         let (checkout, shim) = (checkout.into(), process.shim);
-        Ok(Self { context, run, project, run_dir, checkout, shim, control: None, tail, transcript, refusals, state })
+        Ok(Self { context, run, project, run_dir, checkout, shim, control: None, answered: BTreeSet::new(), tail, transcript, refusals, state })
     }
 
     /// Returns at the end of the output.
@@ -256,6 +259,11 @@ impl<'a> Watcher<'a> {
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
             Effect::RecordModels(models) => db.record_models(models).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
+            Effect::AskPermission { id, call } => {
+                let (input, rule) = readable_call(&call);
+                db.ask_permission(&self.caller(), NewPermission { key: id, tool: call.name, input, rule }).await?;
+            }
+            Effect::ClosePermission(id) => db.close_permission(&self.run.id, &id).await?,
             Effect::EndInterrupt(id) => db.interrupt_over(&self.run.id, &id).await?,
             Effect::ConfirmService => parking::confirm_service(db, self.run).await?,
             Effect::PublishActivity(line) => {
@@ -298,6 +306,7 @@ impl<'a> Watcher<'a> {
             stop_requested: run.stop_requested_at.is_some(),
             hand_over_requested: run.hand_over.is_some(),
             interrupt: run.interrupt.map(|interrupt| interrupt.id),
+            has_permission_answers: db.permission_answers(&self.run.id).await?.iter().any(|answer| !self.answered.contains(&answer.key)),
             has_human_messages: !db.undelivered(&self.run.id).await?.is_empty(),
             unread: Unread::default(),
             card_has_moved: false,

@@ -48,7 +48,18 @@ impl Agent {
     /// # Errors
     /// The agent has closed its stdin.
     pub async fn send(&mut self, text: &str) -> io::Result<()> {
-        let line = json!({"type": "user", "message": {"role": "user", "content": text}});
+        self.send_line(&json!({"type": "user", "message": {"role": "user", "content": text}})).await
+    }
+
+    /// Orders the agent to end its turn. Its confirmation has this id.
+    ///
+    /// # Errors
+    /// The agent has closed its stdin.
+    pub async fn interrupt(&mut self, id: &str) -> io::Result<()> {
+        self.send_line(&json!({"type": "control_request", "request_id": id, "request": {"subtype": "interrupt"}})).await
+    }
+
+    async fn send_line(&mut self, line: &Value) -> io::Result<()> {
         let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stdin.write_all(format!("{line}\n").as_bytes()).await
     }

@@ -15,6 +15,7 @@ use domain::id::{GoalId, ProjectId, RunId};
 use domain::refusal::{GeneralRefusal, RepositoryRefusal};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::land::LandRefusal;
+use domain::runs::permission::{PermissionAnswer, PermissionRefusal};
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::handshake::HandshakeRefusal;
@@ -53,6 +54,8 @@ fn refusals() -> Vec<Refusal> {
         DependencyRefusal::Cycle { cycle: vec![task.clone(), task.clone()] }.into(),
         RunRefusal::StillEnding { task: task.clone(), run }.into(),
         RunRefusal::NotLive(task.to_string()).into(),
+        PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
+        PermissionRefusal::Closed { request: 1 }.into(),
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() }.into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         PlanRefusal::NonePending.into(),
@@ -117,6 +120,8 @@ fn every_refusal_has_a_status() {
     422 dependency-circle
     422 run-ending
     422 no-live-run
+    409 permission-answered
+    422 permission-closed
     422 not-now
     422 no-question
     422 no-plan-waiting

@@ -4,6 +4,7 @@ mod interrupt;
 mod land;
 mod limit;
 mod pause;
+mod permission;
 mod rescue;
 mod run;
 pub(super) mod sandbox;
@@ -23,6 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
         .routes(routes!(interrupt::interrupt_run))
+        .routes(routes!(permission::answer_permission))
         .routes(routes!(land::land_project))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))

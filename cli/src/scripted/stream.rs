@@ -41,6 +41,8 @@ pub(super) enum End {
         status: u16,
         message: String,
     },
+    /// The human interrupted the turn.
+    Interrupted,
     /// The session does not exist, so no turn was played.
     NoSession {
         message: String,
@@ -116,6 +118,7 @@ impl Stream {
         let (subtype, reason, stop) = match end {
             End::Completed { .. } => ("success", "completed", "end_turn"),
             End::ApiError { .. } => ("success", "api_error", "stop_sequence"),
+            End::Interrupted => ("error_during_execution", "aborted_tools", "tool_use"),
             End::NoSession { .. } => ("error_during_execution", "error", "end_turn"),
         };
         let mut line = self.line(json!({
@@ -134,9 +137,15 @@ impl Stream {
                 line["api_error_type"] = json!(error_type(*status));
                 line["result"] = json!(format!("API Error: {status} {message}"));
             }
+            End::Interrupted => {}
             End::NoSession { message } => line["errors"] = json!([message]),
         }
         line
+    }
+
+    /// The answer to an interrupt.
+    pub(super) fn interrupted(request_id: &Value) -> Value {
+        json!({"type": "control_response", "response": {"subtype": "success", "request_id": request_id, "response": {"still_queued": []}}})
     }
 
     /// The answer to an unsupported control request.

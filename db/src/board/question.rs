@@ -23,6 +23,7 @@ use crate::consequences::task_changed::task_changed;
 use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
+use crate::runs::permission::write as permission;
 
 impl Db {
     /// Asks the human a question. The card needs attention until it is answered, and the run should end its turn.
@@ -103,6 +104,7 @@ impl Db {
                 tx.record_for_task(&caller, &card.project_id, &task, QuestionEvent::Answered { question: question.id });
                 comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
                 attention::clear(tx, &caller, &card.project_id, &task).await?;
+                permission::settle(tx, &caller, &task).await?;
                 task_changed(tx, &caller, &card.project_id, &task).await?;
                 tasks::task(&mut tx.connection, &task).await
             })

@@ -15,6 +15,7 @@ use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::runs::permission::write as permission;
 use crate::team::message::run_end;
 use crate::team::minion::write as minion;
 
@@ -43,7 +44,8 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
     if !card.status.is_open() {
         run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
-    settle_interrupt(tx, card, outcome).await?;
+    permission::close_all(tx, &run.id).await?;
+    settle_waits(tx, card, outcome).await?;
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
         record_failure(tx, card, run, failure, outcome).await?;
@@ -55,12 +57,12 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
 }
 
 /// An agent that is gone waits for nobody: a person starts the task again.
-async fn settle_interrupt(tx: &mut Tx, card: &Card, outcome: &Outcome<'_>) -> Result<()> {
+async fn settle_waits(tx: &mut Tx, card: &Card, outcome: &Outcome<'_>) -> Result<()> {
     if outcome.holds && card.status.is_open() && card.held_by.is_none() {
         let task = tasks::task(&mut tx.connection, &card.id).await?;
         hold(tx, &Caller::Runner, &task, HeldBy::Stop).await?;
     }
-    if card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Interrupted) {
+    if card.attention.as_ref().is_some_and(|attention| matches!(attention.kind, AttentionKind::Interrupted | AttentionKind::Permission)) {
         attention::clear(tx, &Caller::Runner, &card.project_id, &card.id).await?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Interrupts: a person ends the turn of a running agent, which goes on with their message or waits for one.
 
+use domain::board::attention::AttentionKind;
 use domain::id::RunId;
 use domain::runs::interrupt::{Interrupt, InterruptEvent};
 use domain::runs::run::{Run, RunRefusal};
@@ -44,7 +45,8 @@ impl Db {
                     None => {
                         comment::insert(tx, &caller, &card.project_id, &card.id, "Interrupted the agent.").await?;
                         set_waiting(tx, &id, true).await?;
-                        if card.attention.is_none() {
+                        // A permission request ends with the turn.
+                        if card.attention.as_ref().is_none_or(|attention| attention.kind == AttentionKind::Permission) {
                             attention::request(tx, &caller, &card.project_id, &card.id, interrupt.attention()).await?;
                         }
                     }

@@ -8,6 +8,7 @@ mod limit;
 mod merge;
 mod parking;
 mod pause;
+mod permission;
 mod reference;
 mod rescue;
 mod run;

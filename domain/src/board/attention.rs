@@ -39,6 +39,8 @@ vocabulary! {
         AssigneeUnresponsive = "silent",
         /// Its approved commit changes protected paths, and a person must approve it too.
         ProtectedPaths = "protected_paths",
+        /// Its agent asks whether it may use a tool.
+        Permission = "permission",
         /// A person interrupted its agent, which waits for a message.
         Interrupted = "interrupted",
     }
@@ -46,9 +48,10 @@ vocabulary! {
 
 impl AttentionKind {
     /// Whether it remains when its task is started or retried: a question ends with its answer, a cancelled dependency with its removal,
-    /// an unresponsive assignee with a heartbeat or another assignee, and an interrupt with a message.
+    /// an unresponsive assignee with a heartbeat or another assignee, an interrupt with a message, and a
+    /// permission request with its answer.
     pub const fn survives_release(self) -> bool {
-        matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive | Self::Interrupted)
+        matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive | Self::Permission | Self::Interrupted)
     }
 
     /// Whether it remains when its task gets an assignee, who can resolve anything but a cancelled dependency.
@@ -77,6 +80,8 @@ vocabulary! {
         EditDependencies = "edit_dependencies",
         /// Assign the task to another agent, or to none.
         Assign = "assign",
+        /// Allow or deny what the agent asks for.
+        Permit = "permit",
         /// Write to the agent.
         Message = "message",
     }
@@ -92,6 +97,7 @@ impl AttentionAction {
             Self::Accept => "accept it",
             Self::EditDependencies => "remove the dependency, or start the cancelled task again",
             Self::Assign => "assign it to another agent, or to none",
+            Self::Permit => "allow or deny it",
             Self::Message => "write to the agent, or stop it",
         }
     }
@@ -122,6 +128,7 @@ impl Attention {
             AttentionKind::NeedsInput => AttentionAction::Answer,
             AttentionKind::DependencyCancelled => AttentionAction::EditDependencies,
             AttentionKind::AssigneeUnresponsive => AttentionAction::Assign,
+            AttentionKind::Permission => AttentionAction::Permit,
             AttentionKind::Interrupted => AttentionAction::Message,
             _ if status.is_open() => AttentionAction::Retry,
             _ => AttentionAction::Accept,
@@ -187,7 +194,7 @@ mod tests {
 
     #[test]
     fn attention_survives_only_changes_that_do_not_resolve_it() {
-        assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent", "interrupted"]);
+        assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent", "permission", "interrupted"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
         assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);
     }

@@ -15,6 +15,7 @@ use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
 use crate::runs::pause::PauseEvent;
+use crate::runs::permission::{PermissionAnswer, PermissionEvent};
 use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
@@ -72,6 +73,9 @@ fn every() -> Vec<Event> {
         RunChange::MessageDelivered {}.into(),
         InterruptEvent::Requested {}.into(),
         InterruptEvent::Over {}.into(),
+        PermissionEvent::Asked { request: 1, tool: "Bash".to_owned() }.into(),
+        PermissionEvent::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
+        PermissionEvent::Closed { request: 1 }.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
         RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),
@@ -184,6 +188,9 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"message_delivered"}
     {"kind":"run_interrupted"}
     {"kind":"run_interrupt_over"}
+    {"kind":"permission_asked","request":1,"tool":"Bash"}
+    {"kind":"permission_answered","request":1,"answer":"deny"}
+    {"kind":"permission_closed","request":1}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}

@@ -16,6 +16,7 @@ use crate::board::transition::refusal::MoveRefusal;
 use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
+use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
 use crate::team::handshake::HandshakeRefusal;
@@ -60,6 +61,8 @@ fn every() -> Vec<Refusal> {
         DependencyRefusal::Cycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] }.into(),
         RunRefusal::StillEnding { task: task.clone(), run }.into(),
         RunRefusal::NotLive(task.to_string()).into(),
+        PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
+        PermissionRefusal::Closed { request: 1 }.into(),
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
             .into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
@@ -184,6 +187,10 @@ fn codes_sentences_and_hints_are_stable() {
         Wait a few seconds until RUN-003 has ended.
     no-live-run: TASK-007 has no running agent
         Add a comment instead: the next run reads the whole thread.
+    permission-answered: request 1 was answered already: deny
+        The first answer counts. Interrupt or stop the agent if it should not go on.
+    permission-closed: the agent waits for no answer to request 1
+        Its run ended or was interrupted. Read the card again.
     not-now: TASK-007 is done: nothing is to be started
         The hint.
     no-question: TASK-007 has no open question

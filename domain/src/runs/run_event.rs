@@ -73,8 +73,12 @@ pub enum RunEvent {
     /// The agent waits for a permission.
     PermissionAsked {
         id: String,
-        tool: String,
+        call: ToolCall,
         options: Vec<PermissionOption>,
+    },
+    /// The agent took the answer to a permission, or no longer waits for it.
+    PermissionClosed {
+        id: String,
     },
     /// The agent took the interrupt that was sent with this id.
     InterruptTaken {

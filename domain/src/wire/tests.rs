@@ -122,7 +122,14 @@ fn task_view_has_all_fields_at_the_top() {
         answer: None,
         answered_at: None,
     };
-    let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), takeover: None, note: None };
+    let view = TaskView {
+        task: task(),
+        description_html: Some("<p>Do it</p>".to_owned()),
+        question: Some(question),
+        permissions: Vec::new(),
+        takeover: None,
+        note: None,
+    };
     insta::assert_snapshot!(round_trip(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"tokens":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
 }
 

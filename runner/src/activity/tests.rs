@@ -76,6 +76,14 @@ fn tool_uses_read_like_sentences() {
 
 #[test]
 fn other_events_read_like_sentences_or_have_no_line() {
+    let write = ToolCall {
+        id: "t".to_owned(),
+        kind: ToolKind::Write,
+        name: "Write".to_owned(),
+        title: "a.txt".to_owned(),
+        locations: Vec::new(),
+        input: Value::Null,
+    };
     let retry = |limit| RunEvent::Retrying { status: Some(529), attempt: 1, limit, delay_ms: 500, message: "overloaded".to_owned() };
     let events = [
         RunEvent::Text { text: "I will\nstart".to_owned() },
@@ -88,7 +96,7 @@ fn other_events_read_like_sentences_or_have_no_line() {
         RunEvent::TurnEnded { reason: StopReason::Failed },
         retry(Some(10)),
         retry(None),
-        RunEvent::PermissionAsked { id: "p".to_owned(), tool: "Write".to_owned(), options: Vec::new() },
+        RunEvent::PermissionAsked { id: "p".to_owned(), call: write, options: Vec::new() },
     ];
     let sentences: Vec<String> = events.iter().map(|event| activity(event, CHECKOUT).unwrap_or("-".to_owned())).collect();
     insta::assert_snapshot!(sentences.join("\n"), @"

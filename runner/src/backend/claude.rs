@@ -6,7 +6,7 @@
 //! |---|---|
 //! | probe: version and sign-in, and what a person can do about a problem | [`probe`] |
 //! | command line, files, and messages for its stdin | [`launch`] |
-//! | interrupts | [`control`] |
+//! | interrupts, and answers to permission requests | [`control`] |
 //! | a session that a person continues | [`manual`] |
 //! | environment that it inherits and reserves | [`environment`] |
 //! | its files in the home folder, and its sign-in | [`home`] |
@@ -17,8 +17,8 @@
 //! A session is resumed under its id from any folder. The system prompt and tool descriptions of a session are frozen at its first
 //! start.
 //!
-//! Capabilities that are missing or unused: text arrives in whole blocks, not in chunks. Permission requests never come, because it
-//! runs with permissions skipped. Tokens of thinking are known only for the turn. A diff of an edit is not decoded.
+//! Capabilities that are missing or unused: text arrives in whole blocks, not in chunks. Permission requests come only
+//! from agents that have to ask. Tokens of thinking are known only for the turn. A diff of an edit is not decoded.
 
 pub(super) mod control;
 pub(super) mod decode;

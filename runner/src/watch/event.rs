@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::runs::run_event::RunEvent;
+use domain::runs::run_event::{RunEvent, ToolCall};
 use domain::runs::usage::{ModelInfo, Usage};
 use domain::team::message::Unread;
 use uuid::Uuid;
@@ -71,6 +71,13 @@ pub(super) enum Effect {
     RecordModels(BTreeMap<String, ModelInfo>),
     /// The agent accepted the message with this id.
     RecordEcho(Uuid),
+    /// The agent waits for the answer to this request.
+    AskPermission {
+        id: String,
+        call: ToolCall,
+    },
+    /// It no longer does.
+    ClosePermission(String),
     /// The agent went on after the interrupt with this id.
     EndInterrupt(String),
     /// The model's service works.
@@ -107,6 +114,8 @@ pub(super) enum Input {
     HumanMessages,
     /// Messages from other participants.
     Inbox,
+    /// Answers to the agent's permission requests.
+    PermissionAnswers,
     /// The order to end the turn now.
     Interrupt,
     /// The request to hand over, because a limit is reached.
@@ -124,6 +133,8 @@ pub(super) struct StoreView {
     pub(super) hand_over_requested: bool,
     /// The id of the interrupt after which the agent has not gone on.
     pub(super) interrupt: Option<String>,
+    /// Whether a permission request was answered and this watch did not send the answer.
+    pub(super) has_permission_answers: bool,
     pub(super) has_human_messages: bool,
     pub(super) unread: Unread,
     /// The following are only read at the end of a turn.

@@ -2,11 +2,12 @@
 //!
 //! All input goes through the shim. It must not decide when something is sent.
 
+use domain::runs::permission::PermissionAnswer;
 use uuid::Uuid;
 
 use super::Watcher;
 use super::event::Input;
-use crate::backend::{encode, encode_interrupt};
+use crate::backend::{encode, encode_interrupt, encode_permission};
 use crate::prompt::{self, inbox};
 use crate::shim::control::{Control, ControlError, SignalName};
 
@@ -24,6 +25,7 @@ impl Watcher<'_> {
         match input {
             Input::HumanMessages => self.send_human_messages().await,
             Input::Inbox => self.send_inbox().await,
+            Input::PermissionAnswers => self.send_permission_answers().await,
             Input::Interrupt => self.send_interrupt().await,
             Input::HandOver => self.send_hand_over().await,
             Input::Reminder => self.send_reminder().await,
@@ -54,6 +56,21 @@ impl Watcher<'_> {
         };
         self.context.db.run_inbox_delivered(&self.run.id, &id.to_string(), waiting.messages).await?;
         Ok(Delivery { ids: vec![id], failed: false })
+    }
+
+    /// The program repeats each answer, which closes its request.
+    async fn send_permission_answers(&mut self) -> db::Result<Delivery> {
+        for answer in self.context.db.permission_answers(&self.run.id).await? {
+            if self.answered.contains(&answer.key) {
+                continue;
+            }
+            let denial = (answer.answer == PermissionAnswer::Deny).then(|| prompt::denial(&answer.tool, answer.reason.as_deref()));
+            if !self.send_line(&encode_permission(&answer.key, denial.as_deref())).await {
+                return Ok(Delivery { failed: true, ..Delivery::default() });
+            }
+            self.answered.insert(answer.key);
+        }
+        Ok(Delivery::default())
     }
 
     /// Nothing echoes it: the program confirms it.

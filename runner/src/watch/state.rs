@@ -5,6 +5,7 @@
 
 mod delivery;
 mod interrupt;
+mod permission;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -60,6 +61,8 @@ pub(super) struct WatchState {
     heartbeat_at: Instant,
     output_timeout_at: Instant,
     interrupt: InterruptState,
+    /// The permission requests that the agent's program waits for.
+    asked: BTreeSet<String>,
     /// When the store is read without a wake.
     inbox_at: Option<Instant>,
     /// When the end of a turn is judged.
@@ -93,6 +96,7 @@ impl WatchState {
             heartbeat_at: now,
             output_timeout_at: now + OUTPUT_TIMEOUT,
             interrupt: InterruptState::new(stall_timeout),
+            asked: BTreeSet::new(),
             inbox_at: None,
             turn_check_at: None,
             terminate_at: None,
@@ -163,10 +167,13 @@ impl WatchState {
                     self.turn_check_at = None;
                     effects.extend(self.interrupt.turn_started().map(Effect::EndInterrupt));
                 }
+                RunEvent::PermissionAsked { id, call, .. } => effects.push(self.on_permission_asked(id, call)),
+                RunEvent::PermissionClosed { id } => effects.push(self.on_permission_closed(id)),
                 RunEvent::InterruptTaken { id } => self.on_interrupt_taken(id, now),
                 RunEvent::TurnEnded { .. } => {
                     self.turn_check_at = Some(now + self.turn_grace(end));
                     self.recorder.turn_ended();
+                    effects.extend(self.close_permissions());
                 }
                 RunEvent::Request(_) => self.recorder.request_made(),
                 RunEvent::Usage(usage) if fresh && !usage.models.is_empty() => effects.push(Effect::RecordModels(usage.models.clone())),
@@ -280,7 +287,7 @@ impl WatchState {
     }
 
     fn armed_output_timeout(&self) -> Option<Instant> {
-        let is_armed = !self.terminated && !self.interrupt.waits() && !matches!(self.cause, EndCause::Unresponsive { .. });
+        let is_armed = !self.terminated && !self.waits_for_a_person() && !matches!(self.cause, EndCause::Unresponsive { .. });
         is_armed.then_some(self.output_timeout_at)
     }
 
@@ -290,7 +297,7 @@ impl WatchState {
     }
 
     fn on_probe(&mut self, cpu: Option<Duration>, now: Instant) -> Vec<Effect> {
-        let is_excused = self.output.is_tool_at_work() || self.interrupt.waits();
+        let is_excused = self.output.is_tool_at_work() || self.waits_for_a_person();
         let silent_for = self.condition.on_probe(cpu, is_excused, now);
         let mut effects: Vec<Effect> = self.show_condition().into_iter().collect();
         if let Some(silent_for) = silent_for {

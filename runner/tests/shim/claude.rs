@@ -59,6 +59,7 @@ impl Home {
                 model: None,
                 role: "You test.",
                 settings: domain::config::AgentSettings::User,
+                permissions: domain::runs::permission::PermissionMode::Auto,
                 rules: self.folder.path(),
                 run_dir: self.folder.path(),
                 relay: Path::new("/nonexistent/vibe-relay"),

@@ -21,6 +21,7 @@ mod lost_response;
 mod minions;
 mod operations;
 mod parking;
+mod permissions;
 mod pipeline;
 mod questions;
 mod recovery;

@@ -178,6 +178,37 @@ async fn message_to_a_working_agent_starts_no_turn() {
 }
 
 #[tokio::test]
+async fn interrupted_agent_goes_on_with_the_next_message() {
+    let scenario = r#"{"parts": [
+        {"phase": "coder", "attempt": 1, "turns": [
+            {"calls": [{"tool": "Bash", "input": {"command": "touch working; until [ -f go ]; do :; done"}}]},
+            {"text": "Never said."}
+        ]},
+        {"phase": "coder", "attempt": 2, "turns": [{"text": "Stopped."}]}
+    ]}"#;
+    let (real, scripted) = (bench(scenario), bench(scenario));
+    let model = model(scenario).await;
+    let session = Uuid::new_v4().to_string();
+    let agents = [
+        (real.real(Session::New(&session), &model.base_url()).unwrap(), &real),
+        (scripted.scripted(Session::New(&session), Path::new(SCRIPTED)).unwrap(), &scripted),
+    ];
+    for (mut agent, bench) in agents {
+        agent.send(&bench.prompt("coder", "Work", "")).await.unwrap();
+        tests::wait_for("the command runs", || bench.worktree().join("working").exists()).await;
+        agent.interrupt("one").await.unwrap();
+        let confirmed = agent.wait_for(|line| line["type"] == "control_response").await.unwrap().unwrap();
+        assert_eq!((&confirmed["response"]["subtype"], &confirmed["response"]["request_id"]), (&json!("success"), &json!("one")));
+        let result = agent.result().await.unwrap().unwrap();
+        let said = ["subtype", "is_error", "terminal_reason"].map(|key| result[key].clone());
+        assert_eq!(said, [json!("error_during_execution"), json!(true), json!("aborted_tools")]);
+        agent.send("<message>\nStop.\n</message>").await.unwrap();
+        assert_eq!(agent.result().await.unwrap().unwrap()["result"], "Stopped.");
+        assert_eq!(agent.end().await.unwrap().status.code(), Some(0));
+    }
+}
+
+#[tokio::test]
 async fn killed_agent_resumes_its_session() {
     let scenario = r#"{"parts": [
         {"phase": "coder", "attempt": 1, "turns": [

@@ -56,6 +56,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("backup", "backup copy.db"),
         ("restore", "restore copy.db"),
         ("interrupt", "interrupt TASK-001 --message Stop."),
+        ("permission", "permission TASK-001"),
         ("takeover", "takeover TASK-001"),
     ];
     let mut all: BTreeMap<_, _> = texts

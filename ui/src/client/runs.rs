@@ -4,7 +4,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
-use domain::wire::{InterruptOptions, List, ProjectUsage, SandboxChoice, TextBody};
+use domain::wire::{InterruptOptions, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -60,6 +60,11 @@ impl Client {
     /// Ends the current turn of a running agent, which goes on with the message or waits for one.
     pub(crate) async fn interrupt(self, run: RunId, message: Option<String>) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &run_path(&run, "/interrupt"), &InterruptOptions { message }).await
+    }
+
+    /// Answers what a running agent asked to do.
+    pub(crate) async fn answer_permission(self, run: RunId, decision: PermissionDecision) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &run_path(&run, "/permission"), &decision).await
     }
 
     /// Sends a message to a running agent.

@@ -109,6 +109,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
         AttentionKind::ProtectedPaths => "protected paths",
+        AttentionKind::Permission => "permission",
         AttentionKind::Interrupted => "interrupted",
     }
 }

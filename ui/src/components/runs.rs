@@ -3,4 +3,5 @@
 pub(crate) mod attempt;
 pub(crate) mod land;
 pub(crate) mod pause;
+pub(crate) mod permission;
 pub(crate) mod sandbox;

@@ -175,6 +175,7 @@ pub(crate) fn move_note(before: &Task, to: Status, after: &Task) -> Option<Strin
 pub(crate) async fn view(db: &Db, task: Task, note: Option<String>) -> Result<Json<TaskView>> {
     let question = db.open_question(&task.card.id).await?;
     let description_html = task.description.as_deref().map(markdown::render);
+    let permissions = db.open_permissions(&task.card.id).await?;
     let takeover = db.takeover(&task).await?;
-    Ok(Json(TaskView { task, description_html, question, takeover, note }))
+    Ok(Json(TaskView { task, description_html, question, permissions, takeover, note }))
 }

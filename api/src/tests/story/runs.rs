@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use axum::http::StatusCode;
+use db::{Caller, NewPermission};
+use domain::runs::permission::ToolRule;
 use repo::testing::{commit_all_in, write_in};
 use serde_json::{Value, json};
 
@@ -16,6 +18,23 @@ pub(super) async fn pause(story: &mut Story) {
     let all = story.act("post", "/api/pause", "", Value::Null, StatusCode::OK).await;
     assert_eq!(story.get("/api/server", "").await["paused_at"], all["paused_at"]);
     assert_eq!(story.act("post", "/api/resume", "", Value::Null, StatusCode::OK).await, json!({"paused_at": null}));
+}
+
+pub(super) async fn permission(story: &mut Story, coder: &Caller, run: &str) {
+    let rule = ToolRule { tool: "Bash".to_owned(), command: Some("make".to_owned()) };
+    let new = NewPermission { key: "one".to_owned(), tool: "Bash".to_owned(), input: "make".to_owned(), rule: Some(rule) };
+    story.server.state.db.ask_permission(coder, new).await.unwrap();
+    let asked = story.get("/api/tasks/{id}", "TASK-004").await;
+    assert_eq!((&asked["attention"]["kind"], &asked["permissions"][0]["rule"]["command"]), (&json!("permission"), &json!("make")));
+    let decision = json!({"request": 1, "answer": "deny", "reason": "Use cargo."});
+    let answered = story.act("post", "/api/runs/{id}/permission", run, decision.clone(), StatusCode::OK).await;
+    assert_eq!((&answered["answer"], &answered["answered_by"]), (&json!("deny"), &json!("human")));
+    let again = story.act("post", "/api/runs/{id}/permission", run, decision, StatusCode::CONFLICT).await;
+    assert_eq!(again["code"], "permission-answered");
+    let unknown = json!({"request": 2, "answer": "allow"});
+    story.act("post", "/api/runs/{id}/permission", run, unknown, StatusCode::NOT_FOUND).await;
+    let settled = story.get("/api/tasks/{id}", "TASK-004").await;
+    assert_eq!((&settled["attention"], &settled["permissions"]), (&Value::Null, &Value::Null));
 }
 
 /// Creates the worktree of TASK-004 and returns its path.

@@ -1,11 +1,16 @@
 //! The scripted agent's standard input: user messages and control requests, one JSON object per line. Must not know how they are answered.
 
+use std::collections::VecDeque;
+use std::future::pending;
 use std::io;
 use std::thread;
 
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
+
+/// The control request that ends a turn.
+pub(super) const INTERRUPT: &str = "interrupt";
 
 /// A user message.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +70,8 @@ fn text_of(content: &Value) -> String {
 #[derive(Debug)]
 pub(super) struct Input {
     lines: mpsc::UnboundedReceiver<Line>,
+    /// Lines that arrived while the agent waited for an interrupt alone.
+    early: VecDeque<Line>,
 }
 
 impl Input {
@@ -78,17 +85,31 @@ impl Input {
                 }
             }
         });
-        Self { lines }
+        Self { lines, early: VecDeque::new() }
     }
 
     /// Waits for the next line. Returns `None` after the last line.
     pub(super) async fn next(&mut self) -> Option<Line> {
-        self.lines.recv().await
+        match self.early.pop_front() {
+            Some(line) => Some(line),
+            None => self.lines.recv().await,
+        }
+    }
+
+    /// Waits for an interrupt and returns the id of its request. Other lines are kept.
+    pub(super) async fn interrupt(&mut self) -> Value {
+        while let Some(line) = self.lines.recv().await {
+            match line {
+                Line::Control { request_id, subtype } if subtype == INTERRUPT => return request_id,
+                line => self.early.push_back(line),
+            }
+        }
+        pending().await
     }
 
     /// Returns a line that has already arrived.
     pub(super) fn waiting(&mut self) -> Option<Line> {
-        self.lines.try_recv().ok()
+        self.early.pop_front().or_else(|| self.lines.try_recv().ok())
     }
 }
 

@@ -2,14 +2,14 @@
 //! decide what to do next.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::AgentError;
-use super::input::{Input, Line, Message};
+use super::input::{INTERRUPT, Input, Line, Message};
 use crate::scripted::arguments::Arguments;
 use crate::scripted::mcp_client::McpServer;
 use crate::scripted::player::{self, Called, Entry};
@@ -22,6 +22,10 @@ use crate::scripted::tool::{BuiltIn, Outcome};
 const DEFAULT_RETRIES: u32 = 10;
 /// The `retry-after` in seconds from which Claude Code does not retry.
 const LONG_RETRY_AFTER: u64 = 60;
+
+/// The result of a call that the human interrupted, in Claude Code's words.
+const INTERRUPTED: &str =
+    "The user doesn't want to proceed with this tool use. STOP what you are doing and wait for the user to tell you how to proceed.";
 
 /// The state of one agent process.
 pub(super) struct Player {
@@ -49,7 +53,7 @@ impl Player {
         while let Some(line) = self.input.next().await {
             let Some(message) = self.take(line)? else { continue };
             let end = self.play_message(message, index).await?;
-            if end.is_error() {
+            if end.is_error() && end != End::Interrupted {
                 return Ok(1);
             }
             index += 1;
@@ -61,6 +65,7 @@ impl Player {
     fn take(&self, line: Line) -> io::Result<Option<Message>> {
         match line {
             Line::User(message) => return Ok(Some(message)),
+            Line::Control { request_id, subtype } if subtype == INTERRUPT => stream::print(&Stream::interrupted(&request_id))?,
             Line::Control { request_id, subtype } => stream::print(&Stream::unsupported(&request_id, &subtype))?,
             Line::Unparsed(text) => io::Write::write_fmt(&mut io::stderr(), format_args!("line ignored: {text}\n"))?,
         }
@@ -72,7 +77,7 @@ impl Player {
         stream::print(&self.stream.init(&self.tools(), self.server.as_ref().map(|server| (server.name(), server.status()))))?;
         self.echo(&message)?;
         self.session.append(Entry::user(message.text))?;
-        let end = loop {
+        let end = 'turn: loop {
             let step = match player::next(&self.scenario, self.session.conversation()) {
                 Ok(step) => step,
                 Err(error) => break End::ApiError { status: 400, message: error.to_string() },
@@ -83,17 +88,30 @@ impl Player {
                 break end;
             }
             tokio::time::sleep(step.pause).await;
-            self.read_interruptions()?;
+            if self.read_interruptions()? {
+                break End::Interrupted;
+            }
             turn.characters = self.session.characters();
             turn.answers += 1;
             let calls = self.print_answer(&step.text, step.calls, &turn)?;
             if calls.is_empty() {
                 break End::Completed { text: step.text };
             }
-            for call in calls {
-                let outcome = self.call(&call).await;
-                stream::print(&self.stream.tool_result(&call.id, &outcome))?;
-                self.session.append(Entry::Result { id: call.id, text: outcome.text, is_error: outcome.is_error })?;
+            let tools = self.tools();
+            let mut calls = calls.into_iter();
+            while let Some(call) = calls.next() {
+                let request = tokio::select! {
+                    outcome = call_tool(&call, &tools, &mut self.server, &self.folder) => {
+                        self.print_result(call, outcome)?;
+                        continue;
+                    }
+                    request = self.input.interrupt() => request,
+                };
+                stream::print(&Stream::interrupted(&request))?;
+                for call in std::iter::once(call).chain(calls) {
+                    self.print_result(call, Outcome::error(INTERRUPTED))?;
+                }
+                break 'turn End::Interrupted;
             }
         };
         stream::print(&self.stream.result(&end, &turn))?;
@@ -107,15 +125,22 @@ impl Player {
         Ok(())
     }
 
-    /// Adds messages that arrived meanwhile to the conversation, before the next answer.
-    fn read_interruptions(&mut self) -> Result<(), AgentError> {
+    fn print_result(&mut self, call: Called, outcome: Outcome) -> Result<(), AgentError> {
+        stream::print(&self.stream.tool_result(&call.id, &outcome))?;
+        Ok(self.session.append(Entry::Result { id: call.id, text: outcome.text, is_error: outcome.is_error })?)
+    }
+
+    /// Adds messages that arrived meanwhile to the conversation, before the next answer. Returns whether the turn was interrupted.
+    fn read_interruptions(&mut self) -> Result<bool, AgentError> {
+        let mut interrupted = false;
         while let Some(line) = self.input.waiting() {
+            interrupted |= matches!(&line, Line::Control { subtype, .. } if subtype == INTERRUPT);
             if let Some(message) = self.take(line)? {
                 self.echo(&message)?;
                 self.session.append(Entry::Steering { text: message.text })?;
             }
         }
-        Ok(())
+        Ok(interrupted)
     }
 
     /// Records an answer, then prints it block by block. In this order a killed agent never printed a call that its session lacks.
@@ -130,24 +155,6 @@ impl Player {
             stream::print(&self.stream.assistant(&message_id, block, turn))?;
         }
         Ok(calls)
-    }
-
-    async fn call(&mut self, call: &Called) -> Outcome {
-        let unknown = || Outcome::error(format!("No such tool available: {}", call.tool));
-        if call.tool.starts_with("mcp__") {
-            return match &mut self.server {
-                Some(server) => server.call(&call.tool, &call.input, &call.id).await,
-                None => unknown(),
-            };
-        }
-        if !self.tools().contains(&call.tool) {
-            return unknown();
-        }
-        match BuiltIn::parse(&call.tool, &call.input) {
-            Some(Ok(tool)) => tool.run(&self.folder).await,
-            Some(Err(error)) => Outcome::error(format!("InputValidationError: {error}")),
-            None => unknown(),
-        }
     }
 
     fn tools(&self) -> Vec<String> {
@@ -179,5 +186,23 @@ impl Player {
             return Ok(Some(End::ApiError { status, message: format!("scripted {status}") }));
         }
         Ok(None)
+    }
+}
+
+async fn call_tool(call: &Called, tools: &[String], server: &mut Option<McpServer>, folder: &Path) -> Outcome {
+    let unknown = || Outcome::error(format!("No such tool available: {}", call.tool));
+    if call.tool.starts_with("mcp__") {
+        return match server {
+            Some(server) => server.call(&call.tool, &call.input, &call.id).await,
+            None => unknown(),
+        };
+    }
+    if !tools.contains(&call.tool) {
+        return unknown();
+    }
+    match BuiltIn::parse(&call.tool, &call.input) {
+        Some(Ok(tool)) => tool.run(folder).await,
+        Some(Err(error)) => Outcome::error(format!("InputValidationError: {error}")),
+        None => unknown(),
     }
 }

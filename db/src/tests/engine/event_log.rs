@@ -18,6 +18,7 @@ use domain::runs::evidence::{BaseEvidence, EvidenceResult, RepositoryPlace};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::parking::ParkReason;
+use domain::runs::permission::PermissionAnswer;
 use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
 use domain::runs::usage::{ModelInfo, Price, Usage};
 use domain::team::contract::{ContractType, NewContract};
@@ -28,7 +29,7 @@ use domain::wire::ProjectPatch;
 
 use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, probe, whole_board};
-use crate::{Caller, LimitSubject};
+use crate::{Caller, LimitSubject, NewPermission};
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -105,6 +106,10 @@ pub(crate) async fn story() -> Store {
     db.record_refusals(&coder.run, vec![Access::new(AccessKind::Host, "example.org")]).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
+    let new = NewPermission { key: "a".to_owned(), tool: "Bash".to_owned(), input: "make".to_owned(), rule: None };
+    db.ask_permission(&coder.caller, new).await.unwrap();
+    db.answer_permission(human, &coder.run, 1, PermissionAnswer::Allow, None).await.unwrap();
+    db.close_permission(&coder.run, "a").await.unwrap();
     let interrupted = db.interrupt_run(human, &coder.run, Some("Use spaces")).await.unwrap();
     db.interrupt_over(&coder.run, &interrupted.interrupt.unwrap().id).await.unwrap();
     db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();

@@ -20,14 +20,7 @@ fn every() -> Vec<RunEvent> {
         RunEvent::MessageAccepted { id: Some("m".to_owned()), text: "Go on.".to_owned() },
         RunEvent::Text { text: "Done.".to_owned() },
         RunEvent::Thinking { text: "Hm.".to_owned() },
-        RunEvent::ToolStarted(ToolCall {
-            id: "t".to_owned(),
-            kind: ToolKind::Read,
-            name: "Read".to_owned(),
-            title: "src/main.rs".to_owned(),
-            locations: vec!["src/main.rs".to_owned()],
-            input: json!({"path": "src/main.rs"}),
-        }),
+        RunEvent::ToolStarted(call()),
         RunEvent::ToolEnded { id: "t".to_owned(), ok: false, output: "no such file".to_owned() },
         RunEvent::Plan { entries: vec![PlanEntry { content: "Add a test".to_owned(), status: PlanStatus::InProgress }] },
         RunEvent::Usage(TurnUsage {
@@ -58,14 +51,26 @@ fn every() -> Vec<RunEvent> {
         },
         RunEvent::PermissionAsked {
             id: "p".to_owned(),
-            tool: "Write".to_owned(),
+            call: call(),
             options: vec![PermissionOption { id: "allow".to_owned(), kind: PermissionKind::AllowOnce }],
         },
+        RunEvent::PermissionClosed { id: "p".to_owned() },
         RunEvent::InterruptTaken { id: "i".to_owned() },
         RunEvent::TurnEnded { reason: StopReason::EndTurn },
         RunEvent::Failed(AgentError::new(ErrorClass::Overloaded, Some(529), "overloaded")),
         RunEvent::Other { raw: "npm warn".to_owned(), plain: true },
     ]
+}
+
+fn call() -> ToolCall {
+    ToolCall {
+        id: "t".to_owned(),
+        kind: ToolKind::Read,
+        name: "Read".to_owned(),
+        title: "src/main.rs".to_owned(),
+        locations: vec!["src/main.rs".to_owned()],
+        input: json!({"path": "src/main.rs"}),
+    }
 }
 
 #[test]
@@ -85,7 +90,8 @@ fn json_form_is_stable() {
     {"event":"context","used":7,"size":null}
     {"event":"retrying","status":529,"attempt":1,"limit":10,"delay_ms":500,"message":"overloaded"}
     {"event":"rate_limit","state":"rejected","resets_at_unix":8,"window":"five_hour","utilization":1.0}
-    {"event":"permission_asked","id":"p","tool":"Write","options":[{"id":"allow","kind":"allow_once"}]}
+    {"event":"permission_asked","id":"p","call":{"id":"t","kind":"read","name":"Read","title":"src/main.rs","locations":["src/main.rs"],"input":{"path":"src/main.rs"}},"options":[{"id":"allow","kind":"allow_once"}]}
+    {"event":"permission_closed","id":"p"}
     {"event":"interrupt_taken","id":"i"}
     {"event":"turn_ended","reason":"end_turn"}
     {"event":"failed","class":"overloaded","http":529,"message":"overloaded","retryable":true}

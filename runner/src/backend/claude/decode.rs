@@ -10,7 +10,7 @@ use domain::runs::usage::{ModelInfo, Price, Tokens};
 use serde_json::Value;
 
 use super::error::{answer_error, turn_error};
-use super::tool::tool_event;
+use super::tool::{tool_call, tool_event};
 
 /// A rough estimate for text and code.
 const CHARACTERS_PER_TOKEN: u64 = 4;
@@ -31,10 +31,8 @@ pub fn decode(line: &str) -> Vec<RunEvent> {
         ("user", _) => user_message(&value, line),
         ("result", _) => turn_end(&value),
         ("rate_limit_event", _) => rate_limit(&value["rate_limit_info"]).map_or_else(|| other(false), |event| vec![event]),
-        // The program also repeats the answers to its own requests, which have a behavior.
-        ("control_response", _) if value["response"]["request_id"].is_string() && value["response"]["response"]["behavior"].is_null() => {
-            vec![RunEvent::InterruptTaken { id: string(&value["response"], "request_id") }]
-        }
+        ("control_response", _) if value["response"]["request_id"].is_string() => vec![taken(&value["response"])],
+        ("control_cancel_request", _) => vec![RunEvent::PermissionClosed { id: string(&value, "request_id") }],
         ("control_request", _) if value["request"]["subtype"] == "can_use_tool" => vec![permission(&value)],
         _ => other(false),
     }
@@ -209,11 +207,18 @@ fn rate_limit(info: &Value) -> Option<RunEvent> {
     })
 }
 
+/// The program confirms our requests, and repeats our answers to its own, which have a behavior.
+fn taken(response: &Value) -> RunEvent {
+    let id = string(response, "request_id");
+    if response["response"]["behavior"].is_null() { RunEvent::InterruptTaken { id } } else { RunEvent::PermissionClosed { id } }
+}
+
 fn permission(line: &Value) -> RunEvent {
     let option = |id: &str, kind| PermissionOption { id: id.to_owned(), kind };
+    let request = &line["request"];
     RunEvent::PermissionAsked {
         id: string(line, "request_id"),
-        tool: string(&line["request"], "tool_name"),
+        call: tool_call(string(request, "tool_use_id"), &string(request, "tool_name"), &request["input"]),
         options: vec![option("allow", PermissionKind::AllowOnce), option("deny", PermissionKind::RejectOnce)],
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use domain::config::AgentSettings;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::permission::PermissionMode;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -53,7 +54,14 @@ fn argv(request: &LaunchRequest<'_>) -> Vec<String> {
     add(&["--settings", &path(SETTINGS_FILE)]);
     // Only the CLAUDE.md of this folder is read, not that of the folder in which the agent works.
     add(&["--add-dir", &request.rules.to_string_lossy()]);
-    add(&["--tools", built_in_tools(request.phase), "--dangerously-skip-permissions"]);
+    add(&["--tools", built_in_tools(request.phase)]);
+    match request.permissions {
+        PermissionMode::Auto => add(&["--dangerously-skip-permissions"]),
+        // The user's settings may name another mode. The tools of the board are checked by the board.
+        PermissionMode::Ask => {
+            add(&["--permission-mode", "default", "--permission-prompt-tool", "stdio", "--allowedTools", &format!("mcp__{BOARD_SERVER}")]);
+        }
+    }
     argv
 }
 
@@ -104,6 +112,7 @@ mod tests {
             model: None,
             role: "You test.",
             settings: AgentSettings::User,
+            permissions: PermissionMode::Auto,
             rules: Path::new("/worktrees/TASK-001"),
             run_dir: Path::new("/runs/1"),
             relay: Path::new("/usr/bin/vibe-relay"),
@@ -129,6 +138,15 @@ mod tests {
         let argv = argv(&LaunchRequest { settings: AgentSettings::None, ..request(AgentKind::Coder, Session::New(Uuid::nil()), &[], &task) });
         let sources = argv.iter().position(|argument| argument == "--setting-sources").unwrap();
         assert_eq!(argv[sources + 1], "");
+    }
+
+    #[test]
+    fn agent_that_asks_skips_no_permission_but_those_of_the_board() {
+        let task = TaskId::new(1);
+        let asking = LaunchRequest { permissions: PermissionMode::Ask, ..request(AgentKind::Coder, Session::New(Uuid::nil()), &[], &task) };
+        let argv = argv(&asking).join(" ");
+        assert!(!argv.contains("skip-permissions"), "{argv}");
+        assert!(argv.ends_with("--permission-mode default --permission-prompt-tool stdio --allowedTools mcp__vibe-relay"), "{argv}");
     }
 
     #[test]

@@ -10,13 +10,10 @@ pub(super) const HELPER_TOOL: &str = "Agent";
 /// The tool that only updates the agent's own plan.
 const PLAN_TOOL: &str = "TodoWrite";
 
-/// The event for one use of a tool.
-pub(super) fn tool_event(id: String, name: &str, input: &Value) -> RunEvent {
-    if name == PLAN_TOOL {
-        return RunEvent::Plan { entries: plan_entries(input) };
-    }
+/// One use of a tool.
+pub(super) fn tool_call(id: String, name: &str, input: &Value) -> ToolCall {
     if let Some((server, tool)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
-        return RunEvent::ToolStarted(mcp_call(id, server, tool, input));
+        return mcp_call(id, server, tool, input);
     }
     let argument = |key: &str| input[key].as_str().unwrap_or("…").to_owned();
     let (kind, title) = match name {
@@ -33,7 +30,12 @@ pub(super) fn tool_event(id: String, name: &str, input: &Value) -> RunEvent {
     };
     let touches_a_file = matches!(kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
     let locations = if touches_a_file { vec![title.clone()] } else { Vec::new() };
-    RunEvent::ToolStarted(ToolCall { id, kind, name: name.to_owned(), title, locations, input: input.clone() })
+    ToolCall { id, kind, name: name.to_owned(), title, locations, input: input.clone() }
+}
+
+/// The event for one use of a tool.
+pub(super) fn tool_event(id: String, name: &str, input: &Value) -> RunEvent {
+    if name == PLAN_TOOL { RunEvent::Plan { entries: plan_entries(input) } } else { RunEvent::ToolStarted(tool_call(id, name, input)) }
 }
 
 fn mcp_call(id: String, server: &str, tool: &str, input: &Value) -> ToolCall {

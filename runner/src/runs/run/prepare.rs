@@ -234,6 +234,7 @@ impl RunFiles {
             model: self.model.as_deref().or(agent.model.as_deref()),
             role: &prompt::system_prompt(agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)), run.sandbox),
             settings: agent.settings,
+            permissions: agent.permission_mode,
             rules: &if self.rules.is_some() { folder.join(RULES_FOLDER) } else { self.checkout.clone() },
             run_dir: folder,
             relay: &self.context.programs.installed,

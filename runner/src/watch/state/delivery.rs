@@ -1,4 +1,4 @@
-//! What is sent to the agent: at a wake, at the end of a turn, and after a delivery. It must not execute a delivery.
+//! Decides about input for the agent: at a wake, at the end of a turn, and after a delivery. It must not execute a delivery.
 
 use domain::runs::run_event::StopReason;
 use domain::team::message::Unread;
@@ -26,6 +26,9 @@ impl WatchState {
         if let Some(later) = self.throttle.blocked_until(now) {
             self.inbox_at = Some(later);
             return Vec::new();
+        }
+        if view.has_permission_answers {
+            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::PermissionAnswers }];
         }
         if let Some(interrupt) = self.pending_interrupt(view) {
             return self.send_interrupt(interrupt);
@@ -86,6 +89,11 @@ impl WatchState {
             self.inbox_at = self.throttle.blocked_until(now);
         }
         let Some(view) = self.store.clone() else { return Vec::new() };
+        if input == Input::PermissionAnswers {
+            // For what else is to be sent.
+            self.inbox_at = self.inbox_at.or(Some(now));
+            return Vec::new();
+        }
         if input == Input::Interrupt {
             if !failed {
                 self.interrupt.sent(view.interrupt);

@@ -3,6 +3,7 @@
 mod condition;
 mod interrupt;
 mod limits;
+mod permission;
 
 use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, StopReason, ToolServer};
 use domain::team::message::Unread;
@@ -64,6 +65,7 @@ impl Bench {
             stop_requested: false,
             hand_over_requested: false,
             interrupt: None,
+            has_permission_answers: false,
             has_human_messages: false,
             unread: Unread::default(),
             card_has_moved: false,

@@ -23,6 +23,7 @@ use crate::components::dialog::{focused, restore_focus};
 use crate::components::diff_view::Changes;
 use crate::components::icon::{CLOSE, Icon};
 use crate::components::runs::attempt::Attempts;
+use crate::components::runs::permission::PermissionBox;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::Section;
@@ -200,6 +201,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
 #[component]
 fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, comments: Memo<u32>) -> impl IntoView {
     let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
+    let permissions = Memo::new(move |_| view.with(|view| view.as_ref().map(|view| view.permissions.clone()).unwrap_or_default()));
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
     let attention = Memo::new(move |_| card.with(|card| card.attention.clone()));
     // The facts already name the assignee, and another notice the takeover.
@@ -210,11 +212,14 @@ fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, 
     view! {
         <TakeoverNotice card=card view=view />
         {move || question.get().map(|question| view! { <QuestionBox task=question_task.clone() question=question /> })}
+        <For each=move || permissions.get() key=|request| request.id let:request>
+            <PermissionBox request=request />
+        </For>
         {move || {
-            // The question box replaces this notice.
+            // The question box and the requests replace this notice.
             attention
                 .get()
-                .filter(|_| question.with(Option::is_none))
+                .filter(|_| question.with(Option::is_none) && permissions.with(Vec::is_empty))
                 .map(|attention| view! {
                     <div class="notice" data-tone="warn" role="status">
                         <p>

@@ -114,11 +114,12 @@ fn unknown_types_are_other_events() {
     ];
     insta::assert_snapshot!(samples.map(show).join("\n"), @r#"
     other command_lifecycle
-    {"event":"permission_asked","id":"","tool":"Write","options":[{"id":"allow","kind":"allow_once"},{"id":"deny","kind":"reject_once"}]}
+    {"event":"permission_asked","id":"","call":{"id":"toolu_a7132daa59d8449187c8428d","kind":"write","name":"Write","title":"/repo/a.txt","locations":["/repo/a.txt"],"input":{"content":"x","file_path":"/repo/a.txt"}},"options":[{"id":"allow","kind":"allow_once"},{"id":"deny","kind":"reject_once"}]}
     other control_request
     other control_response
     {"event":"interrupt_taken","id":"0f882d2f-180f-4043-bef5-09f5293c6a35"}
-    other control_response
+    {"event":"permission_closed","id":"164ccab0-fab2-4a4e-9c6d-386b3456bf77"}
+    {"event":"permission_closed","id":"5455de50-45ee-4861-b52b-f3afddc052fc"}
     other stream_event
     other stream_event
     other stream_event

@@ -44,7 +44,8 @@ fn interrupt_is_sent_once_and_messages_wait_for_its_end() {
     assert_eq!(bench.prints([RunEvent::TurnStarted {}]), [Effect::EndInterrupt("one".to_owned())]);
     bench.deadline();
     bench.reads(ReadReason::Wake, |_| {});
-    bench.ends_turn();
+    bench.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
+    assert_eq!(bench.next_effect().0, [read(ReadReason::TurnEnd, true)]);
     assert_eq!(bench.reads(ReadReason::TurnEnd, |_| {}), [send(ReadReason::TurnEnd, Input::Reminder)], "as after any turn");
 }
 
