@@ -45,27 +45,28 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
         run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
     permission::close_all(tx, &run.id).await?;
-    settle_waits(tx, card, outcome).await?;
+    let is_free = settle_waits(tx, card, outcome).await? || card.attention.is_none();
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
         record_failure(tx, card, run, failure, outcome).await?;
     }
-    if let Some(question) = outcome.question.clone().filter(|_| card.status.is_open() && card.attention.is_none()) {
+    if let Some(question) = outcome.question.clone().filter(|_| card.status.is_open() && is_free) {
         attention::request(tx, &Caller::Runner, &card.project_id, &card.id, question).await?;
     }
     task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
 }
 
-/// An agent that is gone waits for nobody: a person starts the task again.
-async fn settle_waits(tx: &mut Tx, card: &Card, outcome: &Outcome<'_>) -> Result<()> {
+/// An agent that is gone waits for nobody: a person starts the task again. Returns whether that cleared the card's attention.
+async fn settle_waits(tx: &mut Tx, card: &Card, outcome: &Outcome<'_>) -> Result<bool> {
     if outcome.holds && card.status.is_open() && card.held_by.is_none() {
         let task = tasks::task(&mut tx.connection, &card.id).await?;
         hold(tx, &Caller::Runner, &task, HeldBy::Stop).await?;
     }
-    if card.attention.as_ref().is_some_and(|attention| matches!(attention.kind, AttentionKind::Interrupted | AttentionKind::Permission)) {
+    let waited = card.attention.as_ref().is_some_and(|attention| matches!(attention.kind, AttentionKind::Interrupted | AttentionKind::Permission));
+    if waited {
         attention::clear(tx, &Caller::Runner, &card.project_id, &card.id).await?;
     }
-    Ok(())
+    Ok(waited)
 }
 
 /// Counts a failed attempt and schedules the next one. After the last attempt the task needs attention.

@@ -2,7 +2,7 @@
 
 use domain::board::attention::{AttentionAction, AttentionKind};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::failure::EndClass;
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::permission::{PermissionAnswer, ToolRule};
 
 use crate::tests::store::{Agent, Store, code, refusal};
@@ -124,6 +124,14 @@ async fn request_ends_with_its_run() {
     assert_eq!((store.card(&task).await.attention, store.db.open_permissions(&task).await.unwrap()), (None, Vec::new()));
     assert_eq!(code(answer(&store, &agent, 1, PermissionAnswer::Allow).await), "permission-closed");
     store.check_fold().await;
+}
+
+#[tokio::test]
+async fn limit_that_ends_a_waiting_run_asks_for_a_raise() {
+    let (store, task, agent) = board().await;
+    store.db.ask_permission(&agent.caller, new("a", "make")).await.unwrap();
+    store.end(&agent.run, EndClass::Limited, Some(FailureClass::MaxTurns)).await;
+    assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Budget);
 }
 
 #[tokio::test]
