@@ -81,6 +81,8 @@ CREATE TABLE tasks (
   forgotten_run  TEXT REFERENCES agent_runs(id),
   -- Whether its worktree is replaced by a new one before the next run.
   replace_tree   INTEGER NOT NULL DEFAULT 0 CHECK (replace_tree IN (0, 1)),
+  -- The checkpoint whose files the next worktree gets.
+  rewind_sha     TEXT,
   -- The tip of its branch when a person took it over.
   takeover_sha   TEXT,
   -- The commit that was last submitted for review.
@@ -189,6 +191,8 @@ CREATE TABLE agent_runs (
   sandbox           TEXT NOT NULL DEFAULT 'none' CHECK (sandbox IN ('none', 'jail', 'jail+net')),
   -- What the sandbox refused.
   refusals          TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(refusals)),
+  -- The kept files of its worktree, oldest first.
+  checkpoints       TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(checkpoints)),
   started_at        TEXT NOT NULL,
   -- The machine's clock that stops while it is suspended, in milliseconds.
   started_uptime_ms INTEGER NOT NULL DEFAULT 0,

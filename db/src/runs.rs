@@ -2,6 +2,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod checkout;
+pub(crate) mod checkpoint;
 pub(crate) mod folder;
 pub(crate) mod interrupt;
 pub(crate) mod limit;

@@ -3,6 +3,7 @@
 pub mod agent_kind;
 pub mod backoff;
 pub mod checkout;
+pub mod checkpoint;
 pub mod condition;
 pub mod diff;
 pub mod evidence;

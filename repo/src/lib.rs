@@ -10,6 +10,7 @@
 mod base;
 mod branch;
 mod checkout;
+mod checkpoint;
 mod control;
 mod diff;
 mod durable;
@@ -33,6 +34,7 @@ mod relocate;
 mod remove;
 mod rescue;
 mod review_round;
+mod snapshot;
 mod workdir;
 mod worktree;
 
@@ -43,6 +45,7 @@ mod hostile;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use checkpoint::TakenCheckpoint;
 pub use control::ControlFiles;
 pub use diff::DiffLimits;
 pub use error::RepoError;

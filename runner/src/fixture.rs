@@ -8,11 +8,13 @@ use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::{NewTask, Task};
 use domain::config::{Config, Durability};
-use domain::id::TaskId;
+use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::failure::EndClass;
+use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
+use domain::time::Timestamp;
 use domain::wire::NewProject;
 use repo::Repository;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -162,5 +164,39 @@ impl TestBoard {
         let sha = fs::read_to_string(self.sample.git_dir().join(reference)).unwrap().trim().to_owned();
         let bytes = self.repository().file_at(&sha, path).unwrap()?;
         Some(String::from_utf8(bytes).unwrap())
+    }
+}
+
+/// A live run that has consumed nothing.
+pub(crate) fn live_run(number: u64, task: TaskId, phase: AgentKind, started_at: Timestamp) -> Run {
+    Run {
+        id: RunId::new(number),
+        task_id: task,
+        phase,
+        attempt: 1,
+        session_id: None,
+        worktree_path: None,
+        sha: None,
+        port: None,
+        sandbox: SandboxTier::None,
+        refusals: Vec::new(),
+        checkpoints: Vec::new(),
+        started_at,
+        completed_at: None,
+        stop_requested_at: None,
+        condition: None,
+        checkout_left: None,
+        hand_over: None,
+        interrupt: None,
+        exit_code: None,
+        end_class: None,
+        failure: None,
+        error: None,
+        cost_micro_usd: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+        context_tokens: None,
+        context_limit: None,
+        turns: 0,
     }
 }

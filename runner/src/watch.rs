@@ -4,6 +4,7 @@
 //! read from its first byte again, because everything known about it is a fold over its output and its rows in the store.
 
 mod cause;
+mod checkpoint;
 mod condition;
 mod end;
 mod event;
@@ -51,6 +52,7 @@ use crate::shim::control::Control;
 use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
+use crate::watch::checkpoint::Checkpoints;
 use crate::watch::condition::Condition;
 use crate::watch::end::{Observed, UnreadableRun};
 use crate::watch::event::{Effect, Event, ReadReason, StoreView};
@@ -138,6 +140,7 @@ struct Watcher<'a> {
     transcript: Arc<Mutex<Transcript>>,
     /// Present for a run in a jail.
     refusals: Option<Arc<Mutex<RefusalReader>>>,
+    checkpoints: Option<Checkpoints>,
     state: WatchState,
 }
 
@@ -167,8 +170,9 @@ impl<'a> Watcher<'a> {
         let state = WatchState::new(length, checkout.clone(), models, stall_timeout, Instant::now());
         let transcript = Arc::new(Mutex::new(transcript));
         let refusals = refusals.map(|reader| Arc::new(Mutex::new(reader)));
-        let (checkout, shim) = (checkout.into(), process.shim);
-        Ok(Self { context, run, project, run_dir, checkout, shim, control: None, answered: BTreeSet::new(), tail, transcript, refusals, state })
+        let (checkout, shim, checkpoints) = (checkout.into(), process.shim, Checkpoints::begin(context, run));
+        let (control, answered) = (None, BTreeSet::new());
+        Ok(Self { context, run, project, run_dir, checkout, shim, control, answered, tail, transcript, refusals, checkpoints, state })
     }
 
     /// Returns at the end of the output.
@@ -179,12 +183,18 @@ impl<'a> Watcher<'a> {
         loop {
             let event = tokio::select! {
                 line = self.tail.next() => match line.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))? {
-                    None => return self.record_refused_hosts().await,
+                    None => {
+                        if let Some(checkpoints) = self.checkpoints.take() {
+                            checkpoints.finish().await;
+                        }
+                        return self.record_refused_hosts().await;
+                    }
                     Some(line) => {
                         let (event, refused) = self.read(line).await.map_err(WatchError::Unreadable)?;
                         if !refused.is_empty() {
                             self.context.db.record_refusals(&self.run.id, refused).await?;
                         }
+                        self.observe_changes(&event);
                         event
                     }
                 },
@@ -197,6 +207,12 @@ impl<'a> Watcher<'a> {
                 }
             };
             self.handle(event).await?;
+        }
+    }
+
+    fn observe_changes(&mut self, event: &Event) {
+        if let (Some(checkpoints), Event::Output { events, .. }) = (&mut self.checkpoints, event) {
+            checkpoints.observe(events, &self.checkout);
         }
     }
 

@@ -8,6 +8,8 @@ use domain::board::task::retry::{RetryOptions, RetrySession, RetryTree};
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
+use domain::runs::checkpoint::Checkpoint;
+use domain::runs::evidence::short;
 use domain::runs::run::Run;
 use domain::runs::usage::consumption;
 use domain::wire::{CommentView, List, TaskView, TextBody};
@@ -82,6 +84,9 @@ pub(crate) enum Command {
         /// Begin in a new worktree from the project branch. A rescue ref keeps the content of the old one.
         #[arg(long)]
         base: bool,
+        /// Begin with the files of a checkpoint that `task show` lists, and in a new session. A rescue ref keeps the present content.
+        #[arg(long, conflicts_with = "base", value_name = "SHA")]
+        checkpoint: Option<String>,
         /// Another model for this and later attempts.
         #[arg(long)]
         model: Option<String>,
@@ -119,9 +124,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
         Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
         Command::Raise { task } => client.post(&format!("{}/raise", path(&task)?), &json!({})).await?,
-        Command::Retry { task, fresh, base, model, note } => {
+        Command::Retry { task, fresh, base, checkpoint, model, note } => {
             let (session, tree) = (fresh.then_some(RetrySession::Fresh), base.then_some(RetryTree::Base));
-            client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, model, note }).await?
+            client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, checkpoint, model, note }).await?
         }
     };
     output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
@@ -158,6 +163,10 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
         let used = run.consumed();
         let cost = consumption(used.cost_micro_usd, used.tokens()).map(|cost| format!(", {} requests, {cost}", used.turns)).unwrap_or_default();
         output::line(format!("\n{} {} attempt {}: {end}{cost}{error}", run.id, run.phase, run.attempt));
+        for checkpoint in &run.checkpoints {
+            let Checkpoint { sha, taken_at, files, action, .. } = checkpoint;
+            output::line(format!("checkpoint {} at {}, {files} files changed: {action}", short(sha), taken_at.clock()));
+        }
         if let Some(why) = run.checkout_left {
             output::line(format!("its checkout could not be removed and is tried again every hour: {why}"));
         }

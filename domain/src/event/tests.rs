@@ -69,6 +69,7 @@ fn every() -> Vec<Event> {
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
         RunChange::AccessRefused { access: vec![Access::new(AccessKind::Write, "~/.bashrc")] }.into(),
+        RunChange::CheckpointTaken { checkpoint: sha(), files: 2 }.into(),
         RunChange::MessageQueued {}.into(),
         RunChange::MessageDelivered {}.into(),
         InterruptEvent::Requested {}.into(),
@@ -184,6 +185,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
     {"kind":"run_access_refused","access":[{"kind":"write","target":"~/.bashrc"}]}
+    {"kind":"run_checkpoint","checkpoint":"a1","files":2}
     {"kind":"message_queued"}
     {"kind":"message_delivered"}
     {"kind":"run_interrupted"}

@@ -7,6 +7,7 @@ use crate::event::kinds::events;
 use crate::id::{RunId, TaskId};
 use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::checkpoint::Checkpoint;
 use crate::runs::condition::RunCondition;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
@@ -36,6 +37,9 @@ pub struct Run {
     pub sandbox: SandboxTier,
     /// The accesses that its sandbox refused, as far as the output shows them.
     pub refusals: Vec<Access>,
+    /// The files at moments of its work, oldest first. They are kept while the task is open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<Checkpoint>,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
     pub stop_requested_at: Option<Timestamp>,
@@ -106,6 +110,8 @@ events! {
         Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }
         /// The sandbox refused something.
         AccessRefused "run_access_refused" { access: Vec<Access> }
+        /// The files of its worktree changed and were kept.
+        CheckpointTaken "run_checkpoint" { checkpoint: Sha, files: u32 }
         MessageQueued "message_queued" {}
         MessageDelivered "message_delivered" {}
     }

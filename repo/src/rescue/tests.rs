@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::{MAX_FILE_BYTES, Rescue};
+use super::Rescue;
 use crate::git_program::git;
+use crate::snapshot::MAX_FILE_BYTES;
 use crate::testing::{TestRepository, commit_all_in, write_in};
 use crate::{RepoError, Repository};
 

@@ -6,13 +6,13 @@ use domain::board::card::Card;
 use domain::board::comment::AuthorRole;
 use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::Status;
-use domain::id::{CommentId, ProjectId, RunId, TaskId};
+use domain::id::{CommentId, ProjectId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::sandbox::SandboxTier;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
+use crate::fixture::live_run;
 
 mod escape;
 
@@ -104,35 +104,8 @@ fn comment(author_role: AuthorRole, content: &str) -> Comment {
 }
 
 pub(super) fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Option<&str>) -> Run {
-    Run {
-        id: RunId::new(7),
-        task_id: TaskId::new(2),
-        phase: AgentKind::Coder,
-        attempt: 1,
-        session_id: None,
-        worktree_path: None,
-        sha: None,
-        port: None,
-        started_at: nine(),
-        completed_at: Some(nine()),
-        stop_requested_at: None,
-        condition: None,
-        checkout_left: None,
-        hand_over: None,
-        interrupt: None,
-        exit_code: None,
-        end_class: Some(end_class),
-        failure,
-        error: error.map(str::to_owned),
-        cost_micro_usd: 0,
-        input_tokens: 0,
-        output_tokens: 0,
-        context_tokens: None,
-        context_limit: None,
-        turns: 0,
-        sandbox: SandboxTier::None,
-        refusals: Vec::new(),
-    }
+    let run = live_run(7, TaskId::new(2), AgentKind::Coder, nine());
+    Run { completed_at: Some(nine()), end_class: Some(end_class), failure, error: error.map(str::to_owned), ..run }
 }
 
 /// The run to be started.

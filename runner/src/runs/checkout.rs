@@ -68,6 +68,8 @@ pub(crate) struct CheckoutPlan {
     pub(crate) shown_branch: String,
     /// The commit that the work starts from, or that is reviewed.
     pub(crate) sha: Sha,
+    /// The checkpoint whose files a new checkout gets.
+    pub(crate) checkpoint: Option<Sha>,
     /// The commit that the work is compared with: the tip of the project branch, or of the base branch for an orchestrator.
     pub(crate) base: Sha,
     pub(crate) base_branch: String,
@@ -128,12 +130,18 @@ pub(crate) async fn plan_checkout(
         };
         db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
         review_round::keep_last_round(db, project, task).await?;
+        let checkpoint = db.rewind_target(id).await?;
+        let sha = match checkpoint.clone() {
+            Some(checkpoint) => with_repository(&git_dir, move |repository| repository.checkpoint_head(&checkpoint)).await?,
+            None => tip.clone(),
+        };
         return Ok(CheckoutPlan {
             git_dir,
             path,
             shown_branch: branch.clone(),
             branch: Some(branch),
-            sha: tip.clone(),
+            sha,
+            checkpoint,
             base: tip,
             base_branch: project_branch,
             rules: None,
@@ -154,7 +162,7 @@ pub(crate) async fn plan_checkout(
         (AgentKind::Orchestrator, _) => (project_branch, tip.clone(), base_tip.unwrap_or(tip), project.base_branch.clone()),
         (AgentKind::Planner | AgentKind::Coder, _) => (project_branch.clone(), tip.clone(), tip, project_branch),
     };
-    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base, base_branch, rules })
+    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, checkpoint: None, base, base_branch, rules })
 }
 
 async fn branch_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
@@ -203,14 +211,15 @@ pub(super) fn admin_folder(plan: &CheckoutPlan) -> PathBuf {
 /// # Errors
 /// When the folder holds something that is not ours, or cannot be written.
 pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
-    let CheckoutPlan { path, branch, sha, .. } = plan.clone();
+    let CheckoutPlan { path, branch, sha, checkpoint, .. } = plan.clone();
     with_files(&plan.git_dir, move |repository| {
         let name = checkout_name(&path);
         match &branch {
             Some(branch) => {
                 // No process of an earlier run is left to remove its locks.
                 repository.clear_locks(&name, branch)?;
-                repository.add_worktree(&name, &path, branch, &sha)
+                repository.add_worktree(&name, &path, branch, &sha)?;
+                checkpoint.map_or(Ok(()), |checkpoint| repository.restore_checkpoint(&name, &path, &checkpoint))
             }
             None => repository.add_detached(&name, &path, &sha),
         }

@@ -17,43 +17,15 @@ pub(crate) fn lease_port(range: (u16, u16), live: &[Run]) -> Option<u16> {
 mod tests {
     use std::net::TcpListener;
 
-    use domain::id::{RunId, TaskId};
+    use domain::id::TaskId;
     use domain::runs::agent_kind::AgentKind;
-    use domain::runs::sandbox::SandboxTier;
     use domain::time::Timestamp;
 
     use super::*;
+    use crate::fixture::live_run;
 
     fn run_with(port: u16) -> Run {
-        Run {
-            id: RunId::new(1),
-            task_id: TaskId::new(1),
-            phase: AgentKind::Coder,
-            attempt: 1,
-            session_id: None,
-            worktree_path: None,
-            sha: None,
-            port: Some(port),
-            started_at: Timestamp::from_milliseconds(0),
-            completed_at: None,
-            stop_requested_at: None,
-            condition: None,
-            checkout_left: None,
-            hand_over: None,
-            interrupt: None,
-            exit_code: None,
-            end_class: None,
-            failure: None,
-            error: None,
-            cost_micro_usd: 0,
-            input_tokens: 0,
-            output_tokens: 0,
-            context_tokens: None,
-            context_limit: None,
-            turns: 0,
-            sandbox: SandboxTier::None,
-            refusals: Vec::new(),
-        }
+        Run { port: Some(port), ..live_run(1, TaskId::new(1), AgentKind::Coder, Timestamp::from_milliseconds(0)) }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod bad_input;
 mod bad_start;
 mod browser;
 mod chaos;
+mod checkpoints;
 mod demo;
 mod demo_site;
 mod failures;

@@ -166,6 +166,12 @@ impl Db {
                     .bind(id.as_str())
                     .execute(&mut tx.connection)
                     .await?;
+                if !task.card.status.is_open() {
+                    sqlx::query("UPDATE agent_runs SET checkpoints = '[]' WHERE task_id = $1 AND checkpoints <> '[]'")
+                        .bind(id.as_str())
+                        .execute(&mut tx.connection)
+                        .await?;
+                }
                 if let Some(note) = kept.note() {
                     comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &note).await?;
                 }

@@ -50,6 +50,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         port: row.try_get::<Option<i64>, _>("port")?.and_then(|port| u16::try_from(port).ok()),
         sandbox: parsed(row, "sandbox")?,
         refusals: json(row, "refusals")?.unwrap_or_default(),
+        checkpoints: json(row, "checkpoints")?.unwrap_or_default(),
         started_at: parsed(row, "started_at")?,
         completed_at: optional(row, "completed_at")?,
         stop_requested_at: optional(row, "stop_requested_at")?,

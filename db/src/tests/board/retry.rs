@@ -5,6 +5,7 @@ use domain::board::task::retry::{RetryOptions, RetrySession, RetryTree};
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
+use domain::runs::checkpoint::Checkpoint;
 use domain::runs::failure::EndClass;
 
 use crate::Caller;
@@ -80,4 +81,36 @@ async fn running_or_reviewed_work_is_not_replaced() {
     let reviewed = store.in_review("Two").await;
     assert_eq!(store.status(&reviewed).await, Status::InReview);
     assert!(refusal(store.db.retry_task(&Caller::owner(), &reviewed, base).await).to_string().contains("under review"));
+}
+
+#[tokio::test]
+async fn task_is_rewound_to_its_own_checkpoint_once() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
+    store.db.record_checkout(&task, "vr/TASK-001/work", "/w/TASK-001").await.unwrap();
+    let (first, second) = ("1".repeat(40), "2".repeat(40));
+    for sha in [&first, &second] {
+        let checkpoint = Checkpoint { sha: sha.clone(), taken_at: crate::now(), files: 1, action: "edits a.rs".to_owned() };
+        assert_eq!(store.db.record_checkpoint(&agent.run, checkpoint).await.unwrap(), [""; 0]);
+    }
+    assert_eq!(store.db.last_checkpoint(&task).await.unwrap().as_ref(), Some(&second));
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
+    store.end(&agent.run, EndClass::Stopped, None).await;
+    let to = |sha: &str| RetryOptions { checkpoint: Some(sha.to_owned()), ..RetryOptions::default() };
+    for wrong in [to("3333333"), to("1"), to(""), RetryOptions { tree: Some(RetryTree::Base), ..to(&first) }] {
+        assert!(refusal(store.db.retry_task(&Caller::owner(), &task, wrong).await).to_string().contains("checkpoint"));
+    }
+    retry(&store, &task, to("1111111")).await;
+    assert!(store.db.wants_new_tree(&task).await.unwrap());
+    assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None, "its session knows later files");
+    store.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
+    assert_eq!(store.db.rewind_target(&task).await.unwrap(), Some(first.clone()), "also after a restart in between");
+    for _ in 0..2 {
+        store.db.record_rewound(&task).await.unwrap();
+    }
+    assert_eq!(store.db.rewind_target(&task).await.unwrap(), None);
+    assert_eq!(store.db.comments(&task).await.unwrap().len(), 1);
+    assert_eq!(store.db.checkpoints(&task).await.unwrap(), [first, second], "while the task is open");
+    store.check_fold().await;
 }

@@ -13,6 +13,7 @@ use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
+use domain::runs::checkpoint::Checkpoint;
 use domain::runs::condition::RunCondition;
 use domain::runs::evidence::{BaseEvidence, EvidenceResult, RepositoryPlace};
 use domain::runs::failure::{EndClass, FailureClass};
@@ -104,6 +105,8 @@ pub(crate) async fn story() -> Store {
     db.mark_reminded(&coder.run).await.unwrap();
     db.choose_sandbox(human, SandboxTier::None).await.unwrap();
     db.record_refusals(&coder.run, vec![Access::new(AccessKind::Host, "example.org")]).await.unwrap();
+    let checkpoint = Checkpoint { sha: "1".repeat(40), taken_at: crate::now(), files: 1, action: "edits a.rs".to_owned() };
+    db.record_checkpoint(&coder.run, checkpoint).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
     let new = NewPermission { key: "a".to_owned(), tool: "Bash".to_owned(), input: "make".to_owned(), rule: None };

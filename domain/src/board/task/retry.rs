@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::runs::evidence::Sha;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -35,6 +36,10 @@ pub struct RetryOptions {
     /// The default is current.
     #[serde(default)]
     pub tree: Option<RetryTree>,
+    /// A checkpoint of one of the task's runs, instead of `tree`: the next agent works on its files, by default in a fresh session. A rescue
+    /// ref keeps the content of the worktree.
+    #[serde(default)]
+    pub checkpoint: Option<Sha>,
     /// Another model for this and later runs; empty for the configured one.
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
@@ -46,8 +51,18 @@ pub struct RetryOptions {
 }
 
 impl RetryOptions {
+    /// Whether the next run works in a new worktree.
+    pub fn replaces_tree(&self) -> bool {
+        self.tree == Some(RetryTree::Base) || self.checkpoint.is_some()
+    }
+
+    /// Whether the next run begins a new session. An agent that remembers later files would be misled by those of a checkpoint.
+    pub fn begins_session(&self) -> bool {
+        self.session.map_or(self.checkpoint.is_some(), |session| session == RetrySession::Fresh)
+    }
+
     /// Whether the next run differs from a plain retry, so that it cannot be a live one.
     pub fn changes_run(&self) -> bool {
-        self.session == Some(RetrySession::Fresh) || self.tree == Some(RetryTree::Base)
+        self.begins_session() || self.replaces_tree()
     }
 }

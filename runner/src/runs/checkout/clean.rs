@@ -91,6 +91,10 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
         }
     })
     .await??;
+    if !task.card.status.is_open() {
+        let (folder, checkpoints) = (id.to_string(), db.checkpoints(id).await?);
+        with_files(git_dir, move |repository| repository.drop_checkpoints(&folder, &checkpoints)).await?;
+    }
     forget_sessions(checkout).await;
     Ok(kept)
 }

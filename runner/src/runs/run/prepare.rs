@@ -70,6 +70,9 @@ pub(super) async fn prepare(
 ) -> Result<RunProcess, StartFailure> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::create(plan).await.map_err(checkout_failed)?;
+    if plan.checkpoint.is_some() {
+        db.record_rewound(&task.card.id).await.map_err(spawn_failed)?;
+    }
     let control = control::read(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
     let (Session::New(id) | Session::Resume(id)) = session;

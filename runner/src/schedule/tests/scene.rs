@@ -21,10 +21,10 @@ use domain::runs::failure::FailureClass;
 use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
-use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 
+use crate::fixture;
 use crate::schedule::{Action, NotResponding, Schedule, schedule};
 use projects::project;
 
@@ -248,35 +248,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
 
 /// The run number `number` of the task with the same number.
 pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
-    Run {
-        id: RunId::new(number),
-        task_id: id(number),
-        phase,
-        attempt: 1,
-        session_id: None,
-        worktree_path: None,
-        sha: None,
-        port: None,
-        started_at: at(11, 0),
-        completed_at: None,
-        stop_requested_at: None,
-        condition: None,
-        checkout_left: None,
-        hand_over: None,
-        interrupt: None,
-        exit_code: None,
-        end_class: None,
-        failure: None,
-        error: None,
-        cost_micro_usd: 0,
-        input_tokens: 0,
-        output_tokens: 0,
-        context_tokens: None,
-        context_limit: None,
-        turns: 0,
-        sandbox: SandboxTier::None,
-        refusals: Vec::new(),
-    }
+    fixture::live_run(number, id(number), phase, at(11, 0))
 }
 
 impl Scene {

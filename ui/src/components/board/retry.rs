@@ -27,6 +27,7 @@ pub(crate) fn RetryDialog(view: TaskView, close: Callback<()>) -> impl IntoView 
             tree: Some(tree.get_untracked()),
             model: (model != before).then_some(model),
             note: non_empty(note),
+            ..RetryOptions::default()
         };
         sending.run(client.retry(task.clone(), options), move |_| close.run(()));
     };

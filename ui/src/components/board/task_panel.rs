@@ -138,7 +138,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
         let task = task.clone();
         move || match tab.get() {
             Tab::Task => view! { <Overview task=task.clone() card=card view=view comments=comments /> }.into_any(),
-            Tab::Attempts => view! { <Attempts task=task.clone() runs=runs /> }.into_any(),
+            Tab::Attempts => view! { <Attempts task=task.clone() card=card runs=runs /> }.into_any(),
             Tab::Changes => view! {
                 <ReviewRounds task=task.clone() version=version />
                 <Changes task=task.clone() version=version />

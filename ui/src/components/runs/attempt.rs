@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use domain::board::card::Card;
 use domain::id::{RunId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Run;
@@ -12,6 +13,7 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::{Badge, Role, Tone, end_badge};
 use crate::components::run_log::RunLog;
+use crate::components::runs::checkpoint::Checkpoints;
 use crate::components::runs::sandbox::Refusals;
 use crate::time::{Clock, span};
 
@@ -19,7 +21,7 @@ use crate::time::{Clock, span};
 pub(crate) type RunState = (u32, Option<(RunId, bool)>);
 
 #[component]
-pub(crate) fn Attempts(task: TaskId, runs: Memo<RunState>) -> impl IntoView {
+pub(crate) fn Attempts(task: TaskId, card: Signal<Card>, runs: Memo<RunState>) -> impl IntoView {
     let client = Client::from_context();
     let list = RwSignal::new(None::<Vec<Run>>);
     Effect::new(move || {
@@ -45,13 +47,13 @@ pub(crate) fn Attempts(task: TaskId, runs: Memo<RunState>) -> impl IntoView {
         }}
         // The key replaces an attempt when it ends. The others keep their open state.
         <For each=runs key=|run| (run.id.clone(), run.is_live(), run.stop_requested_at) let:run>
-            <Attempt open=newest.get_untracked().as_ref() == Some(&run.id) run=run />
+            <Attempt open=newest.get_untracked().as_ref() == Some(&run.id) run=run card=card />
         </For>
     }
 }
 
 #[component]
-fn Attempt(run: Run, open: bool) -> impl IntoView {
+fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
     let clock = Clock::from_context();
     let open = RwSignal::new(open);
     let (label, tone) = match (run.end_class, run.stop_requested_at) {
@@ -101,6 +103,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
                     <p class="notice" data-tone="warn">{format!("Its checkout could not be removed and is tried again every hour: {why}")}</p>
                 })}
                 <Refusals refused=run.refusals />
+                <Checkpoints task=run.task_id card=card checkpoints=run.checkpoints />
                 {move || open.get().then(|| view! { <RunLog run=id.clone() live=live /> })}
             </div>
         </details>

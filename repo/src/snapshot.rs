@@ -1,0 +1,167 @@
+//! Writes the files of a checkout into the repository, without a commit.
+//!
+//! Must not change the checkout's files, index or branch, and must not read outside of it: its agent may be at work, and may replace a folder
+//! by a link at any moment. Files are stored unfiltered. Ignored files are left out, because builds generate them.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use git2::{Delta, Index, IndexEntry, IndexTime, Oid};
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat, readlinkat};
+use nix::sys::stat::Mode;
+
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit};
+use crate::workdir::Untracked;
+
+/// Maximum size of a file. Larger files are only listed, because core dumps must not fill the repository.
+pub(crate) const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
+
+/// The files of a checkout.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) tree: Oid,
+    /// Paths that were left out: too large, unreadable, or neither file nor link.
+    pub(crate) skipped: Vec<String>,
+}
+
+impl Repository {
+    /// Stores the files in `worktree` that are not ignored, as a change of `head`. `None` if they equal `head`.
+    ///
+    /// # Errors
+    /// The checkout cannot be read, or [`RepoError::RescueTooLarge`] if what changed is larger than `max_bytes`: then nothing is stored.
+    pub(crate) fn snapshot(&self, handle: &git2::Repository, worktree: &Path, head: Oid, max_bytes: u64) -> Result<Option<Snapshot>, RepoError> {
+        let changes = self.changes(worktree, head, Untracked::Files)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let old_tree = find_commit(handle, head)?.tree().attempting(|| format!("read the files of {head}"))?;
+        let mut builder = Builder { handle, worktree, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
+        builder.index.read_tree(&old_tree).attempting(indexing)?;
+        // Apply deletions first, because a folder may have replaced a file.
+        let (deleted, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.status == Delta::Deleted);
+        for change in deleted {
+            builder.index.remove(&change.path, 0).attempting(indexing)?;
+        }
+        let mut files = Vec::new();
+        for change in written {
+            builder.collect(&change.path, &mut files);
+        }
+        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        if bytes > max_bytes {
+            return Err(RepoError::RescueTooLarge { path: worktree.to_path_buf(), bytes, limit: max_bytes });
+        }
+        for (path, _) in files {
+            builder.add(&path)?;
+        }
+        let tree = builder.index.write_tree_to(handle).attempting(indexing)?;
+        Ok(Some(Snapshot { tree, skipped: builder.skipped }))
+    }
+}
+
+fn indexing() -> String {
+    "list the files to keep".into()
+}
+
+/// Adds files of a checkout to an index in memory.
+struct Builder<'a> {
+    handle: &'a git2::Repository,
+    worktree: &'a Path,
+    index: Index,
+    skipped: Vec<String>,
+}
+
+impl Builder<'_> {
+    /// Collects the files and links at `path` with their sizes: the file itself, or the files of a nested repository, whose commits
+    /// [`Repository::rescue_nested`] keeps. git reports a folder as a change only in that case.
+    fn collect(&mut self, path: &Path, files: &mut Vec<(PathBuf, u64)>) {
+        match self.worktree.join(path).symlink_metadata() {
+            Ok(found) if found.is_dir() => self.collect_nested(path, files),
+            Ok(found) if found.is_symlink() || (found.is_file() && found.len() <= MAX_FILE_BYTES) => files.push((path.to_path_buf(), found.len())),
+            _ => self.skip(path),
+        }
+    }
+
+    fn collect_nested(&mut self, folder: &Path, files: &mut Vec<(PathBuf, u64)>) {
+        let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else { return self.skip(folder) };
+        let mut names: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
+        names.sort();
+        for path in names {
+            let is_git = path.file_name().is_some_and(|name| name == ".git");
+            if !is_git && !self.handle.is_path_ignored(&path).unwrap_or(false) {
+                self.collect(&path, files);
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path) -> Result<(), RepoError> {
+        let Ok((content, mode)) = read_beneath(self.worktree, path) else {
+            self.skip(path);
+            return Ok(());
+        };
+        let id = self.handle.blob(&content).attempting(|| format!("store {}", path.display()))?;
+        self.index.add(&entry(path, id, mode)).attempting(|| format!("store {}", path.display()))
+    }
+
+    fn skip(&mut self, path: &Path) {
+        self.skipped.push(path.to_string_lossy().into_owned());
+    }
+}
+
+/// Reads the file or the link at `path` below `root`, with git's mode of it. Follows no link below `root`, and does not wait for a pipe.
+fn read_beneath(root: &Path, path: &Path) -> io::Result<(Vec<u8>, u32)> {
+    let folder_flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let mut folder: OwnedFd = open(root, folder_flags, Mode::empty())?;
+    let mut names: Vec<Component<'_>> = path.components().collect();
+    let Some(Component::Normal(name)) = names.pop() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    for component in names {
+        let Component::Normal(component) = component else { return Err(io::ErrorKind::InvalidInput.into()) };
+        folder = openat(&folder, component, folder_flags, Mode::empty())?;
+    }
+    let file_flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    match openat(&folder, name, file_flags, Mode::empty()) {
+        // macOS and Linux name a link in this way.
+        Err(Errno::ELOOP | Errno::EMLINK) => Ok((readlinkat(&folder, name)?.into_encoded_bytes(), 0o120_000)),
+        Err(error) => Err(error.into()),
+        Ok(file) => read_file(File::from(file)),
+    }
+}
+
+fn read_file(file: File) -> io::Result<(Vec<u8>, u32)> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut content = Vec::new();
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok((content, if found.permissions().mode() & 0o100 != 0 { 0o100_755 } else { 0o100_644 }))
+}
+
+fn entry(path: &Path, id: Oid, mode: u32) -> IndexEntry {
+    let never = IndexTime::new(0, 0);
+    IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.as_os_str().as_encoded_bytes().to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

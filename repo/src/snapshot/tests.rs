@@ -1,0 +1,27 @@
+//! Reading a checkout follows no link out of it and waits for no pipe.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+
+use super::read_beneath;
+
+#[test]
+fn nothing_outside_is_read_through_a_replaced_folder() {
+    let top = tempfile::tempdir().unwrap();
+    let (root, secret) = (top.path().join("checkout"), top.path().join("secret"));
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::create_dir_all(&secret).unwrap();
+    fs::write(secret.join("key"), "secret").unwrap();
+    fs::write(root.join("src/key"), "mine").unwrap();
+    assert_eq!(read_beneath(&root, "src/key".as_ref()).unwrap(), (b"mine".to_vec(), 0o100_644));
+    fs::remove_dir_all(root.join("src")).unwrap();
+    symlink(&secret, root.join("src")).unwrap();
+    assert!(read_beneath(&root, "src/key".as_ref()).is_err(), "the folder is a link now");
+    assert_eq!(read_beneath(&root, "src".as_ref()).unwrap(), (secret.to_string_lossy().into_owned().into_bytes(), 0o120_000));
+    assert!(read_beneath(&root, "../secret/key".as_ref()).is_err());
+    mkfifo(&root.join("pipe"), Mode::S_IRWXU).unwrap();
+    assert!(read_beneath(&root, "pipe".as_ref()).is_err(), "a pipe without a writer");
+}
