@@ -27,6 +27,8 @@ mod replay;
 mod retention;
 mod runs;
 mod team;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use board::card::CardFilter;
 pub use board::task::write::change::MoveRequest;
@@ -59,6 +61,10 @@ use domain::time::Timestamp;
 
 /// Returns the time. The whole product uses this clock.
 pub fn now() -> Timestamp {
+    #[cfg(any(test, feature = "testing"))]
+    if let Some(time) = testing::time() {
+        return time;
+    }
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).unwrap_or_default())
 }

@@ -2,6 +2,7 @@
 
 mod backup;
 mod board;
+mod clock;
 mod coverage;
 mod engine;
 mod external_agents;

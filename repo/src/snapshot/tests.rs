@@ -9,7 +9,7 @@ use nix::unistd::mkfifo;
 use super::read_beneath;
 
 #[test]
-fn nothing_outside_is_read_through_a_replaced_folder() {
+fn replaced_folder_leads_to_no_file_outside() {
     let top = tempfile::tempdir().unwrap();
     let (root, secret) = (top.path().join("checkout"), top.path().join("secret"));
     fs::create_dir_all(root.join("src")).unwrap();

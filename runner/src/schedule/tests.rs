@@ -2,6 +2,7 @@
 
 mod limits;
 mod liveness;
+mod night;
 mod parking;
 mod pause;
 mod property;

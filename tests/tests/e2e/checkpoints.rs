@@ -1,6 +1,7 @@
 //! Checkpoints: the files of a coder are kept while it works, and a person rewinds the task to one of them.
 
 use domain::board::reducer::Board;
+use domain::runs::checkout::CheckoutEvent;
 use domain::runs::checkpoint::Checkpoint;
 use domain::runs::failure::EndClass;
 use domain::wire::TaskView;
@@ -44,6 +45,6 @@ async fn task_is_rewound_to_a_checkpoint() {
     assert!(told.iter().any(|comment| comment.comment.content.contains("set back to the checkpoint")), "{told:#?}");
     let rescued = git(&repository, &["for-each-ref", "--format=%(subject)", &format!("refs/vibe-relay/rescue/{task}")]).unwrap();
     assert_eq!(rescued, "A wrong step", "nothing is lost");
-    server.until(&project, "nothing is left", |_| support::nothing_left(&server)).await;
+    support::happens(&server, &project, &CheckoutEvent::Removed { rescue: None }.into()).await;
     assert_eq!((kept().as_str(), server.runs(&task).await.unwrap()[0].checkpoints.len()), ("", 0));
 }
