@@ -142,7 +142,7 @@ impl Attention {
 
     /// Creates the attention for work that repeats itself in `rounds` review rounds.
     pub fn no_progress(rounds: u32) -> Self {
-        let detail = format!("No progress: the same changes were sent back {rounds} times with the same findings. {}", Obstacle::NoProgress.remedy());
+        let detail = format!("The same changes were sent back {rounds} times with the same findings. {}", Obstacle::NoProgress.remedy());
         Self::new(AttentionKind::NoProgress, detail)
     }
 

@@ -44,8 +44,8 @@ impl Obstacle {
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::NoProgress => {
-                "Compare the rounds below Changes. Then press Retry\u{2026} with a note or another model, approve the work, take the task over, or \
-                 cancel it."
+                "Compare the rounds below Changes. Then press Retry\u{2026} with a note or another model, move it to Done to approve it, take it \
+                 over, or cancel it."
             }
             Self::ReviewLimit => "Read the thread, comment on what you want, and press Retry.",
             Self::Conflict => "Nothing to do, unless it is sent back too often.",
