@@ -98,6 +98,8 @@ pub enum ExitErrorKind {
     StartFailed,
     /// The agent wrote more than [`RunSpec::output_limit`], so the shim ended it.
     OutputLimit,
+    /// The kernel killed it because memory ran out.
+    OutOfMemory,
     /// The shim itself received TERM or INT, as when the machine or the session shuts down, so it ended the agent. No server asked for it.
     Interrupted,
     /// The shim was killed. The server that finds out writes this.

@@ -9,6 +9,7 @@
 
 mod agent;
 pub mod control;
+mod out_of_memory;
 mod priority;
 mod socket;
 mod supervise;

@@ -1,10 +1,12 @@
 //! Experiments that break things on purpose and count what that costs: killed servers, killed and stopped agents, a captured agent, a restart
-//! of the machine, a full disk. Each takes how often it is repeated, so that the tests run a small version of what the command measures.
+//! of the machine, a full disk, a broken bridge, memory that runs out. Each takes how often it is repeated, so that the tests run a small version of what the command measures.
 
+pub mod broken_bridge;
 pub mod captured;
 pub mod disk;
 pub mod killed_server;
 pub mod leftovers;
+pub mod out_of_memory;
 pub mod restart;
 
 use std::io;

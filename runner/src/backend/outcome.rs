@@ -42,6 +42,10 @@ pub enum RunOutcome {
     Failed {
         error: AgentError,
     },
+    /// The kernel killed the program because memory ran out.
+    OutOfMemory {
+        detail: String,
+    },
     /// The program could not write its files.
     DiskFull {
         text: String,
@@ -101,6 +105,7 @@ impl RunOutcome {
                 ErrorClass::AgentCrash | ErrorClass::Unknown => Some(FailureClass::Crashed),
             },
             Self::DiskFull { .. } => Some(FailureClass::DiskFull),
+            Self::OutOfMemory { .. } => Some(FailureClass::SystemLimit),
             Self::Spawn { .. } => Some(FailureClass::Spawn),
             Self::NoJail { .. } => Some(FailureClass::Sandbox),
             Self::Lost => Some(FailureClass::Lost),
@@ -137,7 +142,11 @@ impl RunOutcome {
                 (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable | FailureClass::Protocol), _) => error.message.clone(),
                 _ => return None,
             },
-            Self::Spawn { detail } | Self::DiskFull { text: detail } | Self::NoJail { text: detail } | Self::Interrupted { detail } => detail.clone(),
+            Self::Spawn { detail }
+            | Self::OutOfMemory { detail }
+            | Self::DiskFull { text: detail }
+            | Self::NoJail { text: detail }
+            | Self::Interrupted { detail } => detail.clone(),
             Self::Protocol { text } => text.clone(),
             Self::Killed { signal, text } => with_text(format!("ended by signal {signal}"), text),
             Self::BoardUnreachable { status } => format!("the MCP server {BOARD_SERVER} is {status}"),
@@ -175,7 +184,7 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
             }
             ExitErrorKind::NeverStarted | ExitErrorKind::Interrupted => return RunOutcome::Interrupted { detail: error.detail.clone() },
             // The turn may have ended before that.
-            ExitErrorKind::Lost | ExitErrorKind::Rebooted => {}
+            ExitErrorKind::Lost | ExitErrorKind::Rebooted | ExitErrorKind::OutOfMemory => {}
         }
     }
     if let Some(servers) = evidence.tool_servers.filter(|servers| !is_connected_to_board(servers)) {
@@ -229,6 +238,9 @@ fn jail_error(stderr: &str) -> Option<&str> {
 const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGKILL];
 
 fn ended(evidence: &ExitEvidence<'_>, text: &str) -> RunOutcome {
+    if let Some(error) = evidence.exit.error.as_ref().filter(|error| error.kind == ExitErrorKind::OutOfMemory) {
+        return RunOutcome::OutOfMemory { detail: error.detail.clone() };
+    }
     let (code, signal) = (evidence.exit.code, evidence.exit.signal);
     // A jail and a shell report the signal of their child in their exit code.
     match signal.or_else(|| code.map(|code| code - 128)).filter(|signal| ENDING.contains(signal)) {

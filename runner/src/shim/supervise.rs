@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::agent::Agent;
+use super::out_of_memory::OutOfMemory;
 use super::socket;
 use crate::jail::{prepare, proxy};
 use crate::process::ProcessError;
@@ -28,6 +29,8 @@ const KILL_DELAY: Duration = Duration::from_secs(5);
 /// How long the shim waits for its own signal after an agent was ended by one. A shutdown signals all processes one after another, and an
 /// agent may end before the shim gets its turn.
 const SHUTDOWN_SPREAD: Duration = Duration::from_millis(500);
+/// How large the file of error messages may grow. Only its end is read, so it is emptied then, and the agent works on.
+const STDERR_LIMIT: u64 = 16 * 1024 * 1024;
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How the agent's own process ended.
@@ -66,6 +69,7 @@ struct Supervision {
     interrupted_by: Option<Signal>,
     /// Whether the server asked to end the agent.
     commanded: bool,
+    out_of_memory: OutOfMemory,
 }
 
 struct Events {
@@ -96,7 +100,7 @@ impl Supervision {
         let mut output = interval(OUTPUT_CHECK_INTERVAL);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };
-        Ok(Self { agent, events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false })
+        Ok(Self { agent, events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false, out_of_memory: OutOfMemory::begin() })
     }
 
     async fn run(&mut self, spec: &RunSpec) -> AgentExit {
@@ -107,6 +111,7 @@ impl Supervision {
                         let error = self.over_limit.map(|size| over_limit(size, spec.output_limit));
                         let error = match error {
                             Some(error) => Some(error),
+                            None if !self.commanded && self.kill_at.is_none() && self.out_of_memory.killed(signal) => Some(out_of_memory()),
                             None => self.interruption(code, signal).await.map(interrupted),
                         };
                         return AgentExit { code, signal, error };
@@ -126,6 +131,8 @@ impl Supervision {
                     self.kill_at = Some(Instant::now() + KILL_DELAY);
                 }
                 Event::CheckOutputSize => {
+                    self.out_of_memory.look();
+                    bound_stderr();
                     let size = output_size();
                     if size > spec.output_limit && self.over_limit.is_none() {
                         self.over_limit = Some(size);
@@ -226,6 +233,16 @@ fn reap(agent: Pid) -> Option<(Option<i32>, Option<i32>)> {
     }
 }
 
+/// Empties the file of error messages when it is too large. Its writers append.
+fn bound_stderr() {
+    if fs::metadata("stderr").is_ok_and(|found| found.len() > STDERR_LIMIT)
+        && let Ok(file) = fs::OpenOptions::new().write(true).open("stderr")
+    {
+        // The next check tries again.
+        let _ = file.set_len(0);
+    }
+}
+
 fn output_size() -> u64 {
     ["stdout", "stderr"].iter().filter_map(|name| fs::metadata(name).ok()).map(|metadata| metadata.len()).sum()
 }
@@ -233,6 +250,11 @@ fn output_size() -> u64 {
 fn over_limit(size: u64, limit: u64) -> ExitError {
     let detail = format!("the agent wrote {size} bytes of output; the limit is {limit}");
     ExitError { kind: ExitErrorKind::OutputLimit, detail }
+}
+
+fn out_of_memory() -> ExitError {
+    let detail = "the kernel killed the agent because memory ran out; the next run continues its work".to_owned();
+    ExitError { kind: ExitErrorKind::OutOfMemory, detail }
 }
 
 fn interrupted(signal: Signal) -> ExitError {

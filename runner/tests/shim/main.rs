@@ -362,6 +362,14 @@ async fn agent_above_the_output_limit_is_ended() {
 }
 
 #[tokio::test]
+async fn flood_of_errors_is_bounded_and_ends_no_agent() {
+    let run = Run::started("head -c 50000000 /dev/zero >&2; until [ $(stat -Lc %s /proc/$$/fd/2) -lt 1000000 ]; do sleep 0.05; done; echo end >&2");
+    let exit = run.ended().await;
+    assert_eq!((exit.code, exit.error), (Some(0), None));
+    assert_eq!(run.dir.stderr_tail(100).unwrap(), "end\n");
+}
+
+#[tokio::test]
 async fn inherited_environment_is_not_written_to_disk() {
     let run = Run::started("true");
     run.ended().await;

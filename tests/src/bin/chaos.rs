@@ -1,6 +1,6 @@
 //! The command `chaos`: breaks a board on purpose, as often as its promises demand, and writes the figures to `docs/reliability.md`.
 //!
-//! `cargo run -p tests --bin chaos` takes about ten minutes. Experiments that are named are run alone, and nothing is written. With any other
+//! `cargo run -p tests --bin chaos` takes about twenty minutes. Experiments that are named are run alone, and nothing is written. With any other
 //! arguments it is the product itself, which the experiments start.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints its result")]
@@ -8,11 +8,11 @@
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tests::chaos::{self, Outcome};
 
-const NAMES: [&str; 5] = ["killed-server", "leftovers", "captured", "restart", "disk"];
+const NAMES: [&str; 7] = ["killed-server", "leftovers", "captured", "restart", "disk", "out-of-memory", "broken-bridge"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,7 +55,9 @@ async fn experiment(name: &str) -> io::Result<Outcome> {
         "leftovers" => chaos::leftovers::run(&program, 200, 100).await,
         "captured" => chaos::captured::run(&program).await,
         "restart" => chaos::restart::run(&program).await,
-        _ => chaos::disk::run(&program, 10).await,
+        "disk" => chaos::disk::run(&program, 10).await,
+        "out-of-memory" => chaos::out_of_memory::run(&program).await,
+        _ => chaos::broken_bridge::run(&program, Duration::from_secs(600)).await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A small version of each experiment of the command `chaos`: what it breaks here a few times must cost nothing.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tests::chaos::{self, Outcome};
 
@@ -37,4 +38,14 @@ async fn restarted_machine_costs_no_attempt() {
 #[tokio::test]
 async fn full_disk_loses_nothing() {
     check(&chaos::disk::run(program(), 1).await.unwrap());
+}
+
+#[tokio::test]
+async fn agent_without_memory_is_continued() {
+    check(&chaos::out_of_memory::run(program()).await.unwrap());
+}
+
+#[tokio::test]
+async fn broken_bridge_costs_few_runs() {
+    check(&chaos::broken_bridge::run(program(), Duration::from_secs(2)).await.unwrap());
 }

@@ -16,6 +16,7 @@ use domain::runs::run::{Run, RunChange};
 use domain::wire::TaskView;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tests::claude;
 use tests::git::git;
 use tests::mcp;
 use tests::server::TestServer;
@@ -157,6 +158,24 @@ async fn person_takes_a_task_over_and_gives_it_back() {
     for (file, content) in [("mine.txt", "by hand"), ("notes.md", "not committed")] {
         assert_eq!(git(&server.repository(), &["show", &format!("vibe-relay/{project}:{file}")]).unwrap(), content);
     }
+}
+
+#[tokio::test]
+async fn person_continues_the_session_of_a_real_agent() {
+    let (server, model) = support::real(SCENARIO).await;
+    let project = server.project("Errands", None).await.unwrap().id;
+    let task = add(&server, &project, "Slow errand").await;
+    at_work(&server, &task).await;
+    press(&server, &task, "take-over").await;
+    all_idle(&server, &project).await;
+    let command = server.task(&task).await.unwrap().takeover.unwrap().command.unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test continues the session as a person does")]
+    let mut shell = tokio::process::Command::new("sh");
+    shell.arg("-c").arg(format!("{command} --print 'Where do we stand?'")).env_clear();
+    let output = shell.envs(claude::environment(&server.root().join("home"), &model.base_url())).output().await.unwrap();
+    assert!(output.status.success(), "{command}: {output:?}");
+    let asked = model.requests().into_iter().map(|request| request.text()).find(|text| text.contains("Where do we stand?")).unwrap();
+    assert!(asked.contains("I begin."), "the conversation goes on: {asked}");
 }
 
 #[tokio::test]

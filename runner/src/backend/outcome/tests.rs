@@ -164,3 +164,13 @@ fn own_failures_are_read_from_the_exit_record() {
     let flooded = recorded_error(ExitErrorKind::OutputLimit, line(RESULTS, r#""is_error":false"#)).outcome();
     assert_eq!(flooded, RunOutcome::Crashed { code: None, signal: None, text: "detail".to_owned() });
 }
+
+#[test]
+fn killed_for_its_memory_is_not_the_fault_of_the_task() {
+    let error = Some(ExitError { kind: ExitErrorKind::OutOfMemory, detail: "memory ran out".to_owned() });
+    let killed = ExitRecord { code: None, signal: Some(9), error, ..recorded(0, "", "").exit };
+    let outcome = Recorded { exit: killed.clone(), ..recorded(0, INIT, "") }.outcome();
+    assert_eq!((outcome.failure(), outcome.detail().as_deref()), (Some(FailureClass::SystemLimit), Some("memory ran out")));
+    let after_the_turn = Recorded { exit: killed, ..recorded(0, &format!("{INIT}\n{}", line(RESULTS, r#""is_error":false"#)), "") }.outcome();
+    assert_eq!(after_the_turn, RunOutcome::Success);
+}
