@@ -41,14 +41,14 @@ pub(crate) fn Checkpoints(task: TaskId, card: Signal<Card>, checkpoints: Vec<Che
                         let (at, action) = (checkpoint.taken_at.clock(), checkpoint.action.clone());
                         let checkpoint = StoredValue::new(checkpoint);
                         view! {
-                            <li class="row">
+                            <li>
                                 <span class="tabular soft">{at}</span>
                                 <span class="checkpoint-action">{action}</span>
                                 <span class="faint tabular">{files}</span>
                                 <Show when=move || may_write && is_open.get()>
                                     <button
                                         type="button"
-                                        class="button small spacer"
+                                        class="button small"
                                         disabled=move || obstacle.get().is_some()
                                         title=move || obstacle.get()
                                         on:click=move |_| rewinding.set(Some(checkpoint.get_value()))
