@@ -7,7 +7,7 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 
-/// The number of such kills at the last two looks.
+/// The number of such kills at the last two samples.
 #[derive(Debug)]
 pub(super) struct OutOfMemory {
     before: Option<u64>,
@@ -20,8 +20,8 @@ impl OutOfMemory {
         Self { before: kills, last: kills }
     }
 
-    /// Looks again. Called at intervals, so that only recent kills count.
-    pub(super) fn look(&mut self) {
+    /// Counts again. Called at intervals, so that only recent kills count.
+    pub(super) fn sample(&mut self) {
         (self.before, self.last) = (self.last, kills());
     }
 
@@ -50,13 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn only_a_kill_after_the_look_before_the_last_counts() {
+    fn only_a_kill_after_the_sample_before_the_last_counts() {
         let now = kills().unwrap_or_default();
         let earlier = OutOfMemory { before: now.checked_sub(1), last: Some(now) };
         assert_eq!(earlier.killed(Some(9)), now > 0);
         assert!(!earlier.killed(Some(15)) && !earlier.killed(None));
         let mut same = OutOfMemory::begin();
-        same.look();
+        same.sample();
         assert!(!OutOfMemory { before: Some(u64::MAX), ..same }.killed(Some(9)));
     }
 }

@@ -131,8 +131,8 @@ impl Supervision {
                     self.kill_at = Some(Instant::now() + KILL_DELAY);
                 }
                 Event::CheckOutputSize => {
-                    self.out_of_memory.look();
-                    bound_stderr();
+                    self.out_of_memory.sample();
+                    bound_error_file();
                     let size = output_size();
                     if size > spec.output_limit && self.over_limit.is_none() {
                         self.over_limit = Some(size);
@@ -234,7 +234,7 @@ fn reap(agent: Pid) -> Option<(Option<i32>, Option<i32>)> {
 }
 
 /// Empties the file of error messages when it is too large. Its writers append.
-fn bound_stderr() {
+fn bound_error_file() {
     if fs::metadata("stderr").is_ok_and(|found| found.len() > STDERR_LIMIT)
         && let Ok(file) = fs::OpenOptions::new().write(true).open("stderr")
     {

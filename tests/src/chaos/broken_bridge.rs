@@ -31,7 +31,8 @@ const SPOIL: &str =
 /// The server cannot be started or refuses a request.
 pub async fn run(program: &Path, length: Duration) -> io::Result<Outcome> {
     let mut written = Ok(());
-    let server = scripted(program, &submitting(&[], "true"), |options| {
+    let scenario = submitting(&[], "true");
+    let server = scripted(program, &scenario, |options| {
         options.config.max_attempts = 1;
         let script = options.config.worktrees_path.with_file_name("agent.sh");
         let text = format!("#!/bin/sh\n{SPOIL}\nexec {} \"$@\"\n", options.config.agent_command.join(" "));

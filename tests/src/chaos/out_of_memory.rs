@@ -46,7 +46,8 @@ pub async fn run(program: &Path) -> io::Result<Outcome> {
         "if [ {{{{task_id}}}} = TASK-001 ] && [ ! -e ../../../{{{{task_id}}}}.reached ]; then {exhaust}; fi; [ {{{{task_id}}}} != TASK-001 ] || grep -q half \
          {{{{task_id}}}}.txt && echo whole > {{{{task_id}}}}.txt && git add -A && git commit -qm '{{{{title}}}}'"
     );
-    let server = scripted(program, &submitting(&[], &command), |options| {
+    let scenario = submitting(&[], &command);
+    let server = scripted(program, &scenario, |options| {
         // One attempt is allowed, so a used one would stop the task.
         options.config.max_attempts = 1;
         options.config.sandbox = Some(SandboxTier::None);
