@@ -131,6 +131,33 @@ impl TestRepository {
     }
 }
 
+/// A repository with the checkout `task` of an agent.
+#[cfg(test)]
+pub(crate) struct TaskCheckout {
+    pub(crate) sample: TestRepository,
+    pub(crate) repository: Repository,
+    pub(crate) path: PathBuf,
+    /// The commit that it started from.
+    pub(crate) head: Sha,
+}
+
+#[cfg(test)]
+impl TaskCheckout {
+    /// Creates the files, which are committed, and the checkout. The folder `target` is ignored.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let sample = TestRepository::new();
+        sample.write(".gitignore", "target/\n");
+        for (path, content) in files {
+            sample.write(path, content);
+        }
+        let head = sample.commit_all("start");
+        let repository = sample.repository();
+        let path = sample.beside("task");
+        repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
+        Self { sample, repository, path, head }
+    }
+}
+
 /// Writes a file of any checkout, and creates its folders.
 pub fn write_in(checkout: &Path, path: &str, content: &str) {
     let path = checkout.join(path);

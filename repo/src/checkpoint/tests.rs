@@ -1,32 +1,16 @@
 //! A checkpoint brings back every file as it was, and costs nothing when nothing changed.
 
 use std::fs;
-use std::path::PathBuf;
 
+use crate::RepoError;
 use crate::git_program::git;
-use crate::testing::{TestRepository, commit_all_in, write_in};
-use crate::{RepoError, Repository};
+use crate::testing::{TaskCheckout, commit_all_in, write_in};
 
-struct Work {
-    sample: TestRepository,
-    repository: Repository,
-    path: PathBuf,
-    head: String,
+fn work() -> TaskCheckout {
+    TaskCheckout::new(&[("keep.txt", "keep\n"), ("gone.txt", "gone\n")])
 }
 
-fn work() -> Work {
-    let sample = TestRepository::new();
-    sample.write(".gitignore", "target/\n");
-    sample.write("keep.txt", "keep\n");
-    sample.write("gone.txt", "gone\n");
-    let head = sample.commit_all("start");
-    let repository = sample.repository();
-    let path = sample.beside("task");
-    repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
-    Work { sample, repository, path, head }
-}
-
-impl Work {
+impl TaskCheckout {
     fn take(&self, earlier: &str) -> Option<(String, u32)> {
         let taken = self.repository.take_checkpoint("TASK-001", "task", &self.path, &earlier.to_owned()).unwrap();
         taken.map(|taken| (taken.sha, taken.files))

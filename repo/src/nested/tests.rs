@@ -1,33 +1,18 @@
 //! Commits of nested repositories outlive the checkout, whatever an agent did to hide them.
 
 use std::fs;
-use std::path::PathBuf;
 
 use super::NestedWork;
-use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{TestRepository, write_in};
+use crate::testing::{TaskCheckout, write_in};
 
 const PREFIX: &str = "refs/vibe-relay/rescue/TASK-001/nested/";
 
-struct Work {
-    sample: TestRepository,
-    repository: Repository,
-    path: PathBuf,
-    head: String,
+fn work() -> TaskCheckout {
+    TaskCheckout::new(&[])
 }
 
-fn work() -> Work {
-    let sample = TestRepository::new();
-    sample.write(".gitignore", "target/\n");
-    let head = sample.commit_all("start");
-    let repository = sample.repository();
-    let path = sample.beside("task");
-    repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
-    Work { sample, repository, path, head }
-}
-
-impl Work {
+impl TaskCheckout {
     /// Creates a nested repository with one commit and returns that commit.
     fn nest(&self, at: &str) -> String {
         git(&self.path, &["init", "-q", "-b", "main", at]);
@@ -47,7 +32,7 @@ impl Work {
     }
 
     /// Rescues every nested repository, and returns the paths with the outcome and the kept commit.
-    fn rescue(&self) -> Vec<(String, NestedWork, Option<String>)> {
+    fn rescue_nested(&self) -> Vec<(String, NestedWork, Option<String>)> {
         let nested = self.repository.nested_repositories("task", &self.path, &self.head).unwrap();
         let rescued = nested.into_iter().map(|nested| {
             let reference = format!("{PREFIX}{}", nested.reference_name());
@@ -74,8 +59,8 @@ fn commits_behind_a_link_are_kept() {
     let inner = work.nest("lib/inner");
     git(&work.path, &["-c", "advice.addEmbeddedRepo=false", "add", "."]);
     git(&work.path, &["commit", "-q", "-m", "a link"]);
-    assert_eq!(work.rescue(), [("lib/inner".to_owned(), NestedWork::Kept, Some(inner.clone()))]);
-    assert_eq!(work.rescue()[0].2, Some(inner.clone()), "a repeated rescue finds its own reference");
+    assert_eq!(work.rescue_nested(), [("lib/inner".to_owned(), NestedWork::Kept, Some(inner.clone()))]);
+    assert_eq!(work.rescue_nested()[0].2, Some(inner.clone()), "a repeated rescue finds its own reference");
     assert!(work.survives(&inner));
 }
 
@@ -86,7 +71,7 @@ fn ignored_and_top_level_repositories_are_searched() {
     fs::remove_file(work.path.join(".git")).unwrap();
     git(&work.path, &["init", "-q", "-b", "main"]);
     let top = work.commit(".", "instead of the checkout");
-    let mut kept = work.rescue();
+    let mut kept = work.rescue_nested();
     kept.sort_by(|one, two| one.0.cmp(&two.0));
     assert_eq!(kept.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), [".", "target/tool"]);
     assert_eq!(kept[0].2.as_ref(), Some(&top));
@@ -104,7 +89,7 @@ fn all_branches_and_uncommitted_files_are_kept() {
     git(&nested, &["switch", "-q", "--detach", &main]);
     let detached = work.commit("inner", "on no branch");
     write_in(&nested, "draft.txt", "not committed\n");
-    let rescued = work.rescue();
+    let rescued = work.rescue_nested();
     let kept = rescued[0].2.clone().unwrap();
     let log = git(work.sample.top(), &["log", "--format=%H", &kept]);
     for commit in [&main, &side, &detached] {
@@ -121,11 +106,11 @@ fn a_submodule_of_the_checkout_is_found_in_its_git_folder() {
     git(work.sample.root(), &["init", "-q", "-b", "main", origin.to_str().unwrap()]);
     git(&origin, &["commit", "-q", "--allow-empty", "-m", "from elsewhere"]);
     git(&work.path, &["-c", "protocol.file.allow=always", "submodule", "add", "-q", origin.to_str().unwrap(), "sub"]);
-    assert_eq!(work.rescue(), [("sub".to_owned(), NestedWork::Nothing, None)], "its remote has everything");
+    assert_eq!(work.rescue_nested(), [("sub".to_owned(), NestedWork::Nothing, None)], "its remote has everything");
     let own = work.commit("sub", "only here");
     git(&work.path, &["commit", "-q", "-m", "a submodule"]);
     git(&work.path, &["submodule", "deinit", "-q", "-f", "sub"]);
-    assert_eq!(work.rescue()[0].2, Some(own.clone()), "without files too");
+    assert_eq!(work.rescue_nested()[0].2, Some(own.clone()), "without files too");
     assert!(work.survives(&own));
 }
 
@@ -133,7 +118,7 @@ fn a_submodule_of_the_checkout_is_found_in_its_git_folder() {
 fn a_clone_without_new_commits_costs_nothing() {
     let work = work();
     git(&work.path, &["clone", "-q", work.sample.top().to_str().unwrap(), "copy"]);
-    assert_eq!(work.rescue(), [("copy".to_owned(), NestedWork::Nothing, None)]);
+    assert_eq!(work.rescue_nested(), [("copy".to_owned(), NestedWork::Nothing, None)]);
 }
 
 #[test]
@@ -147,7 +132,7 @@ fn a_repository_that_cannot_be_copied_is_reported() {
     work.nest("broken");
     fs::write(work.path.join("broken/.git/config"), "[core\n").unwrap();
     let mut reasons: Vec<String> = Vec::new();
-    for (path, outcome, _) in work.rescue() {
+    for (path, outcome, _) in work.rescue_nested() {
         let NestedWork::NotKept { why } = outcome else { panic!("{path}: {outcome:?}") };
         reasons.push(format!("{path}: {}", why.replace(work.path.to_str().unwrap(), "")));
     }

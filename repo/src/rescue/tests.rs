@@ -1,37 +1,20 @@
 //! A rescue ref restores every uncommitted file of a checkout.
 
 use std::fs;
-use std::path::PathBuf;
 
 use super::Rescue;
+use crate::RepoError;
 use crate::git_program::git;
 use crate::snapshot::MAX_FILE_BYTES;
-use crate::testing::{TestRepository, commit_all_in, write_in};
-use crate::{RepoError, Repository};
+use crate::testing::{TaskCheckout, commit_all_in, write_in};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/PROJ-001/TASK-001";
 
-struct Work {
-    sample: TestRepository,
-    repository: Repository,
-    path: PathBuf,
-    head: String,
+fn work() -> TaskCheckout {
+    TaskCheckout::new(&[("keep.txt", "keep\n"), ("gone.txt", "gone\n"), ("was-a-file", "file\n")])
 }
 
-fn work() -> Work {
-    let sample = TestRepository::new();
-    sample.write(".gitignore", "target/\n");
-    sample.write("keep.txt", "keep\n");
-    sample.write("gone.txt", "gone\n");
-    sample.write("was-a-file", "file\n");
-    let head = sample.commit_all("start");
-    let repository = sample.repository();
-    let path = sample.beside("task");
-    repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
-    Work { sample, repository, path, head }
-}
-
-impl Work {
+impl TaskCheckout {
     fn rescue(&self) -> Option<Rescue> {
         self.repository.rescue(REFERENCE, &self.path, &self.head).unwrap()
     }

@@ -27,6 +27,15 @@ const MAX_RUNS: usize = 3;
 const SPOIL: &str =
     r#"for argument; do case "$argument" in */mcp.json) sed -i 's|"command":"[^"]*"|"command":"/nonexistent"|' "$argument";; esac; done"#;
 
+/// Writes a script that starts an agent whose bridge does not start.
+///
+/// # Errors
+/// The script cannot be written.
+pub fn write_agent_without_bridge(script: &Path, agent: &[String]) -> io::Result<()> {
+    fs::write(script, format!("#!/bin/sh\n{SPOIL}\nexec {} \"$@\"\n", agent.join(" ")))?;
+    fs::set_permissions(script, Permissions::from_mode(0o755))
+}
+
 /// # Errors
 /// The server cannot be started or refuses a request.
 pub async fn run(program: &Path, length: Duration) -> io::Result<Outcome> {
@@ -35,8 +44,7 @@ pub async fn run(program: &Path, length: Duration) -> io::Result<Outcome> {
     let server = scripted(program, &scenario, |options| {
         options.config.max_attempts = 1;
         let script = options.config.worktrees_path.with_file_name("agent.sh");
-        let text = format!("#!/bin/sh\n{SPOIL}\nexec {} \"$@\"\n", options.config.agent_command.join(" "));
-        written = fs::write(&script, text).and_then(|()| fs::set_permissions(&script, Permissions::from_mode(0o755)));
+        written = write_agent_without_bridge(&script, &options.config.agent_command);
         options.config.agent_command = vec![script.display().to_string()];
     });
     let server = server.await?;

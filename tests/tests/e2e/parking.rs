@@ -1,6 +1,6 @@
 //! An outage stops all agents. Cards wait with a reason, use no attempt, and continue by themselves.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use domain::board::card::Card;
@@ -13,6 +13,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use domain::runs::run::RunChange;
 use domain::wire::ServerInfo;
+use tests::chaos::broken_bridge::write_agent_without_bridge;
 use tests::server::TestServer;
 
 use crate::support::{self, add, done};
@@ -165,7 +166,7 @@ async fn agent_without_board_is_ended_without_using_an_attempt() {
     let server = support::scripted_with(SCENARIO, |options| {
         options.config.max_attempts = 1;
         let script = options.config.worktrees_path.with_file_name("agent.sh");
-        without_bridge(&script, &options.config.agent_command);
+        write_agent_without_bridge(&script, &options.config.agent_command).unwrap();
         options.config.agent_command = vec![script.display().to_string()];
     });
     let server = server.await;
@@ -175,11 +176,4 @@ async fn agent_without_board_is_ended_without_using_an_attempt() {
     assert_eq!(card.attention, None);
     let runs = server.runs(&task).await.unwrap();
     assert_eq!((runs[0].end_class, runs[0].failure), (Some(EndClass::Parked), Some(FailureClass::McpNotConnected)));
-}
-
-/// An agent whose bridge does not start, because a script breaks its configuration first.
-fn without_bridge(script: &Path, agent: &[String]) {
-    let spoil = r#"for argument; do case "$argument" in */mcp.json) sed -i 's|"command":"[^"]*"|"command":"/nonexistent"|' "$argument";; esac; done"#;
-    std::fs::write(script, format!("#!/bin/sh\n{spoil}\nexec {} \"$@\"\n", agent.join(" "))).unwrap();
-    std::fs::set_permissions(script, PermissionsExt::from_mode(0o755)).unwrap();
 }
