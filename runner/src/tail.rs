@@ -1,6 +1,6 @@
 //! Reads an agent's output line by line while it is written, from any offset to the true end.
 //!
-//! It must not know what the lines mean. The end is reached when the run's lock is free and everything is read.
+//! It must not know what the lines mean, except that messages of agent programs are JSON objects. The end is reached when the run's lock is free and everything is read.
 
 use std::fs::File;
 use std::io;
@@ -19,6 +19,8 @@ pub const MAX_LINE_BYTES: usize = 8 << 20;
 /// How long to wait at the end of the file. One check is a read and a lock attempt that find nothing: some microseconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const CHUNK: usize = 64 << 10;
+/// This many complete lines in a row that are no messages are a flood: they are counted instead of read.
+const FLOOD_LINES: usize = 100;
 
 /// A line, with the offset of the byte after it, where reading can resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +29,14 @@ pub enum TailLine {
     Text { text: String, end: u64 },
     /// A skipped line of more than [`MAX_LINE_BYTES`] bytes.
     TooLong { bytes: u64, end: u64 },
+    /// Skipped lines that are no messages, because there were very many.
+    Flood { lines: u64, end: u64 },
 }
 
 impl TailLine {
     pub fn end(&self) -> u64 {
         match self {
-            Self::Text { end, .. } | Self::TooLong { end, .. } => *end,
+            Self::Text { end, .. } | Self::TooLong { end, .. } | Self::Flood { end, .. } => *end,
         }
     }
 }
@@ -111,6 +115,9 @@ impl Tail {
     }
 
     fn take_line(&mut self) -> Option<TailLine> {
+        if let Some(flood) = self.take_flood() {
+            return Some(flood);
+        }
         let newline = self.buffer[self.scanned..].iter().position(|byte| *byte == b'\n');
         match newline {
             Some(position) => Some(self.emit_line(self.scanned + position, 1)),
@@ -119,6 +126,30 @@ impl Tail {
                 None
             }
         }
+    }
+
+    /// The lines up to the next message, if they are a flood.
+    fn take_flood(&mut self) -> Option<TailLine> {
+        let unread = &self.buffer[self.start..];
+        // The beginning of a line that is not complete yet was looked at before.
+        let is_seen = self.scanned > self.start || self.skipped_bytes > 0;
+        if is_seen || unread.first().is_none_or(|byte| *byte == b'{') {
+            return None;
+        }
+        let (mut lines, mut length) = (0, 0);
+        for line in unread.split_inclusive(|byte| *byte == b'\n') {
+            if line.first() == Some(&b'{') || line.last() != Some(&b'\n') {
+                break;
+            }
+            (lines, length) = (lines + 1, length + line.len());
+        }
+        if lines < FLOOD_LINES {
+            return None;
+        }
+        self.offset += length as u64;
+        self.start += length;
+        self.scanned = self.start;
+        Some(TailLine::Flood { lines: lines as u64, end: self.offset })
     }
 
     /// A last line without its newline.

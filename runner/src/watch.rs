@@ -114,6 +114,11 @@ pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
 /// How long a run must be watched without an error before it counts as reachable again.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
+/// A note in the log about output that was not read.
+fn left_out(raw: String) -> RunEvent {
+    RunEvent::Other { raw, plain: true }
+}
+
 enum WatchError {
     Store(db::Error),
     Unreadable(UnreadableRun),
@@ -239,9 +244,8 @@ impl<'a> Watcher<'a> {
             let end = line.end();
             let events = match line {
                 TailLine::Text { text, .. } => decode(&text),
-                TailLine::TooLong { bytes, .. } => {
-                    vec![RunEvent::Other { raw: format!("a line of {bytes} bytes was left out"), plain: true }]
-                }
+                TailLine::TooLong { bytes, .. } => vec![left_out(format!("a line of {bytes} bytes was left out"))],
+                TailLine::Flood { lines, .. } => vec![left_out(format!("{lines} lines that are no messages were left out"))],
             };
             let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
             let fresh = !transcript.covers(end);

@@ -132,6 +132,20 @@ async fn unfinished_too_long_line_is_reported() {
 }
 
 #[tokio::test]
+async fn flood_between_messages_is_counted() {
+    let flood = "y\n".repeat(500_000);
+    let run = Run::ended_with(format!("{{\"a\":1}}\nwarning\n{{}}\n{flood}{{\"b\":2}}\n").as_bytes());
+    let lines = run.rest(0).await;
+    assert_eq!(lines[..3], [text("{\"a\":1}", 8), text("warning", 16), text("{}", 19)], "a few lines are read");
+    assert_eq!(lines.last(), Some(&text("{\"b\":2}", 19 + 1_000_000 + 8)));
+    let counted: u64 = lines.iter().map(|line| if let TailLine::Flood { lines, .. } = line { *lines } else { 0 }).sum();
+    // A line may be cut by the end of a chunk.
+    let single = lines.iter().filter(|line| matches!(line, TailLine::Text { text, .. } if text == "y")).count();
+    assert_eq!(counted + single as u64, 500_000);
+    assert!(lines.len() < 200, "{} steps for half a million lines", lines.len());
+}
+
+#[tokio::test]
 async fn cancelled_wait_loses_nothing() {
     let mut run = Run::alive();
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
