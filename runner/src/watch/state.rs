@@ -177,7 +177,10 @@ impl WatchState {
                 }
                 RunEvent::Request(_) => self.recorder.request_made(),
                 RunEvent::Usage(usage) if fresh && !usage.models.is_empty() => effects.push(Effect::RecordModels(usage.models.clone())),
-                RunEvent::Context { used: Some(_), .. } if end > self.bytes_at_start => effects.push(Effect::ConfirmService),
+                // An answer of the model does not show that the board is reached.
+                RunEvent::Context { used: Some(_), .. } if end > self.bytes_at_start && self.cause != EndCause::BoardUnreachable => {
+                    effects.push(Effect::ConfirmService);
+                }
                 RunEvent::MessageAccepted { id, .. } => {
                     // A message between two turns was accepted for the next one.
                     self.turn_check_at = self.turn_check_at.map(|_| now + TURN_START_GRACE);

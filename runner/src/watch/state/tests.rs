@@ -314,6 +314,8 @@ fn agent_without_board_tools_is_terminated() {
     let mut bench = Bench::new();
     assert_eq!(bench.prints([session("failed"), RunEvent::TurnStarted {}]), [Effect::Terminate]);
     assert_eq!(bench.state.cause, EndCause::BoardUnreachable);
+    // Otherwise its own probe would lift the parking.
+    assert_eq!(bench.prints([RunEvent::Context { used: Some(1), size: None }]), []);
 }
 
 #[test]
