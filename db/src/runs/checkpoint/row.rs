@@ -8,12 +8,12 @@ use sqlx::sqlite::SqliteRow;
 use crate::engine::column::{json, parsed};
 use crate::error::Result;
 
+/// The runs of a task that have checkpoints. Grows with the runs of that task alone.
+pub(crate) const OF_TASK: &str = "SELECT id, checkpoints FROM agent_runs WHERE task_id = $1 AND checkpoints <> '[]' ORDER BY length(id), id";
+
 /// All checkpoints of a task with their runs, oldest first.
 pub(crate) async fn checkpoints(connection: &mut SqliteConnection, task: &TaskId) -> Result<Vec<(RunId, Checkpoint)>> {
-    let rows = sqlx::query("SELECT id, checkpoints FROM agent_runs WHERE task_id = $1 AND checkpoints <> '[]' ORDER BY length(id), id")
-        .bind(task.as_str())
-        .fetch_all(connection)
-        .await?;
+    let rows = sqlx::query(OF_TASK).bind(task.as_str()).fetch_all(connection).await?;
     let runs: Vec<Vec<(RunId, Checkpoint)>> = rows.iter().map(of_run).collect::<Result<_>>()?;
     Ok(runs.into_iter().flatten().collect())
 }

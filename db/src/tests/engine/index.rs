@@ -11,7 +11,7 @@ use crate::board::report;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
 use crate::engine::event_log;
-use crate::runs::{limit, snapshot, usage};
+use crate::runs::{checkpoint, limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
@@ -60,6 +60,7 @@ async fn no_daily_statement_scans_what_grows() {
     let filter = CardFilter { assigned_to: Some("ben".to_owned()), ..CardFilter::open(store.project.clone()) };
     let of_goal = CardFilter { goal: Some("GOAL-001".parse().unwrap()), ..CardFilter::of_project(store.project.clone()) };
     let statements = [
+        checkpoint::row::OF_TASK.to_owned(),
         task_changed::DEPENDENTS.to_owned(),
         format!("SELECT t.id FROM tasks t {}", task_changed::COMPLETION),
         format!("SELECT t.id FROM tasks t {}", task_changed::CHILDREN),
