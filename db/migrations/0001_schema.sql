@@ -45,6 +45,22 @@ CREATE TABLE projects (
   updated_at         TEXT NOT NULL
 ) STRICT;
 
+-- What was landed. Rows are never removed.
+CREATE TABLE landings (
+  id          INTEGER PRIMARY KEY,
+  project_id  TEXT NOT NULL REFERENCES projects(id),
+  base_branch TEXT NOT NULL,
+  -- The tips of the base branch before and after, and that of the project branch.
+  before_sha  TEXT NOT NULL,
+  sha         TEXT NOT NULL,
+  tip         TEXT NOT NULL,
+  landed_at   TEXT NOT NULL,
+  landed_by   TEXT NOT NULL,
+  tasks       INTEGER NOT NULL,
+  commits     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX landings_by_project ON landings (project_id);
+
 CREATE TABLE goals (
   id          TEXT PRIMARY KEY,
   project_id  TEXT NOT NULL REFERENCES projects(id),
@@ -93,6 +109,8 @@ CREATE TABLE tasks (
   protected_paths TEXT CHECK (protected_paths IS NULL OR json_valid(protected_paths)),
   approved_sha   TEXT,
   merged_sha     TEXT,
+  -- The landing that brought its work to the base branch.
+  landing_id     INTEGER REFERENCES landings(id),
   round_of       TEXT REFERENCES tasks(id),
   round          INTEGER,
   review_rounds  INTEGER NOT NULL DEFAULT 0,
@@ -140,6 +158,10 @@ CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NO
 -- Finished tasks, newest last.
 CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE status IN ('done', 'cancelled');
 
+-- Merged work that waits to be landed, and what a landing brought.
+CREATE INDEX tasks_to_land ON tasks (project_id) WHERE merged_sha IS NOT NULL AND landing_id IS NULL;
+CREATE INDEX tasks_by_landing ON tasks (landing_id) WHERE landing_id IS NOT NULL;
+
 -- What consumed the most, first.
 CREATE INDEX tasks_by_cost ON tasks (project_id, cost_micro_usd, tokens) WHERE tokens > 0;
 
@@ -148,7 +170,6 @@ CREATE TABLE finished_sums (
   project_id     TEXT NOT NULL REFERENCES projects(id),
   status         TEXT NOT NULL CHECK (status IN ('done', 'cancelled')),
   total          INTEGER NOT NULL,
-  counts_as_done INTEGER NOT NULL,
   merged         INTEGER NOT NULL,
   cost_micro_usd INTEGER NOT NULL,
   PRIMARY KEY (project_id, status)
@@ -337,6 +358,7 @@ CREATE TABLE comments (
   run_id      TEXT REFERENCES agent_runs(id),
   content     TEXT NOT NULL,
   created_at  TEXT NOT NULL,
+  edited_at   TEXT,
   CHECK (CASE author_role WHEN 'agent' THEN author_name IS NOT NULL WHEN 'human' THEN true ELSE author_name IS NULL END)
 ) STRICT;
 CREATE INDEX comments_by_task ON comments (task_id);
@@ -590,6 +612,10 @@ CREATE TABLE events (
   kind       TEXT NOT NULL,
   payload    TEXT NOT NULL CHECK (json_valid(payload))
 ) STRICT;
+
+-- The history of a project or a task, a page at a time. An index ends with the number of the event.
+CREATE INDEX events_by_project ON events (project_id) WHERE project_id IS NOT NULL;
+CREATE INDEX events_by_task ON events (task_id) WHERE task_id IS NOT NULL;
 
 -- The latest card of each task, and the latest state of each project, in the events that retention removed: where a replay starts.
 CREATE TABLE checkpoints (

@@ -30,6 +30,7 @@ mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use board::activity::ActivityQuery;
 pub use board::card::CardFilter;
 pub use board::task::write::change::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
@@ -43,12 +44,14 @@ pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
 pub use runs::checkout::LeftCheckout;
 pub use runs::folder::RunFolder;
+pub use runs::land::LandingFacts;
 pub use runs::limit::LimitSubject;
 pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
+pub use runs::usage::Spending;
 pub use team::agent::RegistrationResult;
 pub use team::feature::FeaturesInUse;
 pub use team::message::history::HistoryQuery;

@@ -5,6 +5,7 @@ pub(crate) mod checkout;
 pub(crate) mod checkpoint;
 pub(crate) mod folder;
 pub(crate) mod interrupt;
+pub(crate) mod land;
 pub(crate) mod limit;
 pub(crate) mod merge;
 pub(crate) mod parking;

@@ -1,11 +1,13 @@
 //! The board's nouns: projects, tasks and their cards, comments, questions, goals, and the legal moves.
 
+pub mod activity;
 pub mod attention;
 pub mod card;
 pub mod comment;
 pub mod dependency;
 pub mod flow;
 pub mod goal;
+pub mod needs_you;
 pub mod plan;
 pub mod project;
 pub mod question;

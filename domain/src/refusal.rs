@@ -26,6 +26,7 @@ macro_rules! each_refusal {
             Dependency($crate::board::dependency::DependencyRefusal),
             Plan($crate::board::plan::PlanRefusal),
             Question($crate::board::question::QuestionRefusal),
+            Comment($crate::board::comment::CommentRefusal),
             Goal($crate::board::goal::GoalRefusal),
             Run($crate::runs::run::RunRefusal),
             Permission($crate::runs::permission::PermissionRefusal),

@@ -260,6 +260,12 @@ pub struct ServerInfo {
     /// The sandbox of the next agents; missing until the runner knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxStatus>,
+    /// The cost of all agents today in millionths of a US dollar. The day is the date in UTC, as for the limit of a day.
+    #[serde(default)]
+    pub cost_today_micro_usd: i64,
+    /// The cost of an hour in millionths of a US dollar, if the agents at work go on as since their start.
+    #[serde(default)]
+    pub cost_per_hour_micro_usd: i64,
     /// Present in the demo.
     pub demo: Option<DemoInfo>,
 }

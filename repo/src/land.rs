@@ -5,7 +5,10 @@
 
 mod files;
 mod index;
+mod preview;
 mod returning;
+
+pub use preview::LandingQuestion;
 
 use std::path::{Path, PathBuf};
 

@@ -54,7 +54,7 @@ pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
-pub use land::{LandOutcome, LandRequest};
+pub use land::{LandOutcome, LandRequest, LandingQuestion};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use merge::MergeOutcome;
 pub use nested::{NestedRepository, NestedWork};

@@ -70,6 +70,15 @@ impl Repository {
     }
 }
 
+/// Lists the paths that both sides of a merge changed, without writing anything.
+pub(crate) fn conflicts_of(repository: &Repository, base: Oid, head: Oid) -> Result<Vec<String>, RepoError> {
+    let merging = || format!("merge {head} into {base}");
+    let handle = repository.handle_with_tree(base)?;
+    let (ours, theirs) = (find_commit(&handle, base)?, find_commit(&handle, head)?);
+    let merged = handle.merge_commits(&ours, &theirs, Some(MergeOptions::new().find_renames(true))).attempting(merging)?;
+    if merged.has_conflicts() { conflicts(&merged).attempting(merging) } else { Ok(Vec::new()) }
+}
+
 /// Lists every path of the conflicts. A renamed file has several.
 fn conflicts(index: &Index) -> Result<Vec<String>, git2::Error> {
     let mut paths = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! Every refusal has a status, and no internal detail leaks.
 
 use axum::body::to_bytes;
+use domain::board::comment::CommentRefusal;
 use domain::board::dependency::DependencyRefusal;
 use domain::board::goal::GoalRefusal;
 use domain::board::plan::PlanRefusal;
@@ -11,7 +12,7 @@ use domain::board::status::Status;
 use domain::board::task::refusal::TaskRefusal;
 use domain::board::transition::Mover;
 use domain::board::transition::refusal::MoveRefusal;
-use domain::id::{GoalId, ProjectId, RunId};
+use domain::id::{CommentId, GoalId, ProjectId, RunId};
 use domain::refusal::{GeneralRefusal, RepositoryRefusal};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::land::LandRefusal;
@@ -58,6 +59,7 @@ fn refusals() -> Vec<Refusal> {
         PermissionRefusal::Closed { request: 1 }.into(),
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() }.into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
@@ -124,6 +126,7 @@ fn every_refusal_has_a_status() {
     422 permission-closed
     422 not-now
     422 no-question
+    403 not-yours
     422 no-plan-waiting
     422 nothing-to-land
     409 agents-work

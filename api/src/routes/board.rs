@@ -1,9 +1,11 @@
 //! Routes of the board: projects, plans, tasks, their threads, review gates and goals.
 
+mod activity;
 mod card;
 mod comment;
 mod gate;
 mod goal;
+mod needs_you;
 mod plan;
 mod project;
 mod question;
@@ -25,6 +27,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(project::relocate_project))
         .routes(routes!(project::get_board))
         .routes(routes!(report::get_report))
+        .routes(routes!(needs_you::list_needs_you))
+        .routes(routes!(activity::list_activity))
         .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::approve_plan))
         .routes(routes!(plan::revise_plan))
@@ -45,6 +49,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(gate::verify_task))
         .routes(routes!(gate::reject_verification))
         .routes(routes!(comment::list_comments, comment::add_comment))
+        .routes(routes!(comment::edit_comment, comment::remove_comment))
         .routes(routes!(goal::list_goals, goal::create_goal))
         .routes(routes!(goal::get_goal))
         .routes(routes!(goal::verify_goal))

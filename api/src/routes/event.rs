@@ -46,6 +46,10 @@ pub(crate) async fn list_events(State(state): State<AppState>, QueryParameters(q
 /// Follow events live over a WebSocket
 ///
 /// Sends `hello`, then every event after the given one, then events as they happen. After `resync`, read the board again.
+///
+/// A page about one project names it and applies the events to its board. A page about all projects (the list of projects, what needs you,
+/// the sidebar) names none and gets the events of all. It applies none of them: after any event, `resync` or `server` frame it reads its list
+/// again, at most once a second, and after a connection that was lost once more. Every change of such a list has an event.
 #[utoipa::path(
     get,
     path = "/api/ws",

@@ -26,6 +26,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(interrupt::interrupt_run))
         .routes(routes!(permission::answer_permission))
         .routes(routes!(land::land_project))
+        .routes(routes!(land::preview::preview_landing))
+        .routes(routes!(land::preview::get_landing_diff))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))
         .routes(routes!(rescue::restore_rescue))

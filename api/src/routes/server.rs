@@ -16,6 +16,7 @@ use crate::state::AppState;
 #[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerInfo)))]
 pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<ServerInfo>> {
     let live = state.config.borrow().clone();
+    let spending = state.db.spending().await?;
     Ok(Json(ServerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         person: state.db.person(caller.person(Right::Read, "reading the board")?.id).await?,
@@ -26,6 +27,8 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         runner: health::runner(&state).await?,
         paused_at: state.db.pause_status().await?.paused_at,
         sandbox: runs::sandbox::status(&state).await?,
+        cost_today_micro_usd: spending.today_micro_usd,
+        cost_per_hour_micro_usd: spending.per_hour_micro_usd,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))
 }

@@ -21,6 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(agent::remove_agent))
         .routes(routes!(message::list_messages, message::send_message))
         .routes(routes!(message::get_inbox))
+        .routes(routes!(message::mark_message_read))
         .routes(routes!(message::read_inbox))
         .routes(routes!(handshake::list_handshakes, handshake::initiate_handshake))
         .routes(routes!(handshake::acknowledge_handshake))

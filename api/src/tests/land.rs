@@ -1,6 +1,7 @@
 //! Landing: refusals, repetition, and recovery after a crash.
 
 use axum::http::StatusCode;
+use serde_json::json;
 
 use super::support::{Answer, TestServer};
 
@@ -144,4 +145,31 @@ async fn replacing_the_base_branch_brings_no_removed_commit_back() {
     let answer = land(&server).await;
     assert_eq!(refusal(&answer), (StatusCode::CONFLICT, "commits-return".into()));
     assert_eq!(answer.json()["returning"]["commits"][0]["sha"].as_str(), Some(secret.as_str()));
+}
+
+#[tokio::test]
+async fn preview_says_what_landing_would_do_and_changes_nothing() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    let preview = async || server.call("get", "/api/projects/PROJ-001/landing", "").await;
+    assert_eq!(refusal(&preview().await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-land".into()));
+    server.merged(&project, "README.md", "by an agent\n").await;
+    let main = server.sample.repository().ref_sha("main").unwrap().unwrap();
+    let seen = preview().await.json();
+    assert_eq!((&seen["way"]["is"], &seen["checkout"]["is"], &seen["base"]), (&json!("fast_forward"), &json!("updated"), &json!(main)));
+
+    server.sample.write("README.md", "by the human\n");
+    let seen = preview().await.json();
+    assert_eq!(seen["checkout"], json!({"is": "blocked", "paths": ["README.md"]}));
+    assert_eq!(refusal(&land(&server).await).1, "checkout-dirty", "as landing says");
+    server.sample.commit_all("mine");
+    let seen = preview().await.json();
+    assert_eq!((&seen["way"], &seen["checkout"]["is"]), (&json!({"is": "conflict", "paths": ["README.md"]}), &json!("updated")));
+    assert_eq!(refusal(&land(&server).await).1, "land-conflict", "as landing says");
+    let left = server.state.db.project(&project).await.unwrap().integration_head.unwrap();
+    server.sample.set_branch("side", &left);
+    let foreign = server.sample.commit_on("side", &[("evil.txt", Some("evil"))], "not reviewed");
+    server.sample.set_branch("vibe-relay/PROJ-001", &foreign);
+    let seen = preview().await.json();
+    assert_eq!((&seen["way"]["is"], &seen["way"]["commits"][0]["subject"]), (&json!("unapproved"), &json!("not reviewed")));
 }

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
 use db::Caller;
+use domain::board::attention::AttentionKind;
 use domain::board::task::Task;
 use domain::event::Seq;
 use domain::id::RunId;
@@ -173,6 +174,34 @@ async fn other_projects_are_filtered_and_activity_is_sent() {
     socket.send(Message::text("{\"type\": \"event\"}")).await.unwrap();
     live.server.task(&other).await;
     seq(&mut socket).await;
+}
+
+/// The list of projects, the sidebar and the list of what needs the human follow this stream, also for a person who may only read.
+#[tokio::test]
+async fn viewer_without_a_project_hears_of_every_change_on_all() {
+    let live = Live::new().await;
+    let db = &live.server.state.db;
+    let other = live.server.project().await;
+    let viewer = db.add_person(&Caller::owner(), NewPerson { name: "vera".into(), role: Some(PersonRole::Viewer) }).await.unwrap();
+    let token = db.create_person_token(&Caller::owner(), viewer.id).await.unwrap();
+    let mut socket = live.try_connect("", &[("authorization", format!("Bearer {token}"))]).await.unwrap();
+    frame(&mut socket).await;
+    live.write("on the first project").await;
+    let task = live.server.task(&other).await;
+    db.request_attention(&task.card.id, AttentionKind::Failed, "3 attempts failed").await.unwrap();
+    db.pause_all(&Caller::owner()).await.unwrap();
+    let latest = db.latest();
+    let mut heard = Vec::new();
+    loop {
+        let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
+        heard.push((event.project_id.map(|id| id.to_string()), event.event.kind()));
+        if event.seq == latest {
+            break;
+        }
+    }
+    let of = |project: Option<&str>, kind| (project.map(str::to_owned), kind);
+    let wanted = [of(Some("PROJ-001"), "comment_added"), of(Some("PROJ-002"), "task_needs_you"), of(None, "work_paused")];
+    assert!(wanted.iter().all(|event| heard.contains(event)), "{heard:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -84,12 +84,7 @@ async fn every_route_works() {
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
     let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});
     assert_eq!((&report["projects"][0]["ready_to_land"], report["usage"]["cost_micro_usd"].as_i64()), (&ready, Some(70)), "{report}");
-    let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
-    assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(3)), "{landed}");
-    assert_eq!(story.server.sample.read("footer.html").as_deref(), Some("<footer>"), "the clean checkout follows");
-    assert_eq!(story.get("/api/report", "").await["projects"][0]["ready_to_land"], Value::Null);
-    let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
-    assert_eq!(again["code"], "nothing-to-land");
+    runs::landing(&mut story).await;
 
     persons(&mut story).await;
     sessions(&mut story).await;
@@ -110,7 +105,9 @@ async fn projects(story: &mut Story) {
     let new = json!({"title": "A page", "description": "With a footer", "repo_path": top, "plan_approval": "ask"});
     let made = story.act("post", "/api/projects", "", new, StatusCode::CREATED).await;
     assert_eq!((made["id"].as_str(), made["integration_branch"].as_str()), (Some("PROJ-001"), Some("vibe-relay/PROJ-001")));
-    assert_eq!(story.get("/api/projects", "").await["items"][0]["id"], "PROJ-001");
+    let listed = story.get("/api/projects", "").await["items"][0].clone();
+    assert_eq!((&listed["id"], &listed["tasks"]["total"], &listed["ready_to_land"]), (&json!("PROJ-001"), &json!(1), &Value::Null));
+    assert_eq!(listed["last_event"]["sentence"], "You created TASK-001");
     let edited = story.act("patch", "/api/projects/{id}", "PROJ-001", json!({"title": "One page"}), StatusCode::OK).await;
     assert_eq!(edited["title"], "One page");
     assert_eq!(story.get("/api/projects/{id}", "PROJ-001").await, edited);
@@ -123,7 +120,12 @@ async fn projects(story: &mut Story) {
     story.act("post", "/api/projects/{id}/plan/revise", "PROJ-001", json!({"content": "Less."}), StatusCode::OK).await;
     assert_eq!(story.get("/api/tasks/{id}", "TASK-001").await["status"], "in_progress");
     let task = story.plan("Just enough").await;
+    let needs_you = story.get("/api/needs-you", "").await;
+    assert_eq!((&needs_you["items"][0]["decision"], &needs_you["agents_wait"]), (&json!({"kind": "plan", "tasks": 1}), &json!(0)), "{needs_you}");
     story.act("post", "/api/projects/{id}/plan/approve", "PROJ-001", Value::Null, StatusCode::OK).await;
+    assert_eq!(story.get("/api/needs-you", "").await["items"], json!([]));
+    let history = story.call("get", "/api/projects/{id}/activity", "PROJ-001", "?kind=plan_approved&limit=1", Value::Null).await.json();
+    assert_eq!((&history["items"][0]["sentence"], &history["items"][0]["actor"]), (&json!("You started the plan"), &json!("human")), "{history}");
     assert_eq!(story.get("/api/tasks/{id}", task.as_str()).await["held_by"], Value::Null);
     story.act("post", "/api/tasks/{id}/cancel", task.as_str(), json!({"reason": "obsolete"}), StatusCode::OK).await;
     let cancelled = story.call("get", "/api/projects/{id}/cards", "PROJ-001", "?status=cancelled", Value::Null).await.json();
@@ -148,6 +150,11 @@ async fn tasks(story: &mut Story) {
         (thread["items"][0]["content"].as_str(), thread["items"][0]["content_html"].as_str()),
         (Some("*Soon*"), Some("<p><em>Soon</em></p>\n"))
     );
+    let comment = thread["items"][0]["id"].as_str().unwrap().to_owned();
+    let edited = story.act("patch", "/api/comments/{id}", &comment, json!({"content": "*Now*"}), StatusCode::OK).await;
+    assert!(edited["edited_at"].is_string() && edited["content_html"] == "<p><em>Now</em></p>\n", "{edited}");
+    story.act("delete", "/api/comments/{id}", &comment, Value::Null, StatusCode::NO_CONTENT).await;
+    assert_eq!(story.get("/api/tasks/{id}/comments", "TASK-004").await["items"], json!([]));
 }
 
 async fn rescues(story: &mut Story) {

@@ -42,15 +42,19 @@ enum Operation {
     Board,
     Agents,
     LastEvents,
+    Projects,
+    History,
 }
 
-const OPERATIONS: [(Operation, &str); 6] = [
+const OPERATIONS: [(Operation, &str); 8] = [
     (Operation::Comment, "comment"),
     (Operation::Move, "move"),
     (Operation::PlanTick, "plan tick"),
     (Operation::Board, "board read"),
     (Operation::Agents, "agent list"),
     (Operation::LastEvents, "last 100 events"),
+    (Operation::Projects, "list of projects"),
+    (Operation::History, "page of the history"),
 ];
 
 #[tokio::main]
@@ -161,6 +165,8 @@ impl Board {
             Operation::Board => self.store.board().await?,
             Operation::Agents => self.store.agents().await?,
             Operation::LastEvents => self.store.last_events().await?,
+            Operation::Projects => self.store.projects().await?,
+            Operation::History => self.store.history().await?,
         };
         if read > 0 { Ok(()) } else { Err("nothing was read".into()) }
     }

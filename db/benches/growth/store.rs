@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use db::{Caller, CardFilter, Db, Error, MoveRequest, NewRun, PersonCaller, RunEnd};
+use db::{ActivityQuery, Caller, CardFilter, Db, Error, MoveRequest, NewRun, PersonCaller, RunEnd};
 use domain::board::project::ProjectStatus;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::NewTask;
@@ -244,6 +244,17 @@ impl Store {
 
     pub(crate) async fn agents(&self) -> Outcome<usize> {
         Ok(self.db.agents(&self.project).await?.len())
+    }
+
+    /// Reads the list of projects, with what needs the human.
+    pub(crate) async fn projects(&self) -> Outcome<usize> {
+        Ok(self.db.project_summaries(&owner()).await?.len())
+    }
+
+    /// Reads the first page of the history of the project.
+    pub(crate) async fn history(&self) -> Outcome<usize> {
+        let query = ActivityQuery { limit: 50, ..ActivityQuery::default() };
+        Ok(self.db.activity(&owner(), &self.project, &query).await?.0.len())
     }
 
     /// Reads the last hundred events, as a client does that reconnects.

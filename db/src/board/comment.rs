@@ -2,12 +2,13 @@
 
 pub(crate) mod write;
 
-use domain::board::comment::{AuthorRole, Comment};
-use domain::id::{ProjectId, TaskId};
+use domain::board::comment::{AuthorRole, Comment, CommentEvent, CommentRefusal};
+use domain::id::{CommentId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
+use domain::text;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -15,6 +16,7 @@ use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::participant::row as participant;
 
@@ -44,6 +46,50 @@ impl Db {
                     participant::load(&mut tx.connection, caller, &card.project_id).await?;
                 }
                 write::insert(tx, caller, &card.project_id, &task, &content).await
+            })
+        })
+        .await
+    }
+
+    /// Replaces the text of the caller's own comment.
+    ///
+    /// # Errors
+    /// When the caller did not write it, or the content is invalid.
+    pub async fn edit_comment(&self, caller: &Caller, id: &CommentId, content: &str) -> Result<Comment> {
+        let (caller, id, content) = (caller.clone(), id.clone(), content.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let (before, project) = own_comment(tx, &caller, &id, "editing comments").await?;
+                let content = text::validate_body("content", &content)?;
+                if before.content == content {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(before);
+                }
+                sqlx::query("UPDATE comments SET content = $2, edited_at = $3 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(&content)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_for_task(&caller, &project, &before.task_id, CommentEvent::Edited { comment: id });
+                Ok(Comment { content, edited_at: Some(tx.now), ..before })
+            })
+        })
+        .await
+    }
+
+    /// Deletes the caller's own comment.
+    ///
+    /// # Errors
+    /// When the caller did not write it.
+    pub async fn remove_comment(&self, caller: &Caller, id: &CommentId) -> Result<()> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let (comment, project) = own_comment(tx, &caller, &id, "deleting comments").await?;
+                sqlx::query("DELETE FROM comments WHERE id = $1").bind(id.as_str()).execute(&mut tx.connection).await?;
+                tx.record_for_task(&caller, &project, &comment.task_id, CommentEvent::Removed { comment: id });
+                Ok(())
             })
         })
         .await
@@ -92,6 +138,18 @@ impl Db {
     }
 }
 
+/// Reads a comment that the caller, a person, wrote, and its project.
+async fn own_comment(tx: &mut Tx, caller: &Caller, id: &CommentId, action: &str) -> Result<(Comment, ProjectId)> {
+    caller.require_person(action)?;
+    let row = sqlx::query("SELECT * FROM comments WHERE id = $1").bind(id.as_str()).fetch_optional(&mut tx.connection).await?;
+    let comment = comment_of(&row.ok_or_else(|| Refusal::not_found("comment", id))?)?;
+    if comment.author_role != AuthorRole::Human || comment.author_name != write::author_name(caller) {
+        return Err(CommentRefusal::NotYours { comment: id.clone(), author: comment.author() }.into());
+    }
+    let project = tasks::project_of_task(&mut tx.connection, &comment.task_id).await?;
+    Ok((comment, project))
+}
+
 fn comment_of(row: &SqliteRow) -> Result<Comment> {
     Ok(Comment {
         id: parsed(row, "id")?,
@@ -101,5 +159,6 @@ fn comment_of(row: &SqliteRow) -> Result<Comment> {
         run_id: optional(row, "run_id")?,
         content: row.try_get("content")?,
         created_at: parsed(row, "created_at")?,
+        edited_at: optional(row, "edited_at")?,
     })
 }

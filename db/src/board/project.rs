@@ -1,7 +1,8 @@
-//! Projects: created with their planning task, edited and landed.
+//! Projects: created with their planning task, and edited.
 
 mod relocate;
 pub(crate) mod row;
+pub(crate) mod summary;
 mod write;
 
 use domain::board::project::{PlanApproval, Project, ProjectEvent, project_branch, refuse_managed_branch};
@@ -82,7 +83,7 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn projects(&self) -> Result<Vec<Project>> {
-        sqlx::query("SELECT * FROM projects ORDER BY length(id) DESC, id DESC").fetch_all(&self.readers).await?.iter().map(row::project_of).collect()
+        sqlx::query(row::ALL).fetch_all(&self.readers).await?.iter().map(row::project_of).collect()
     }
 
     /// # Errors
@@ -138,29 +139,6 @@ impl Db {
                     write::replace_base(tx, &caller, &id, base).await?;
                 }
                 tx.record_for_project(&caller, &id, ProjectEvent::Edited {});
-                row::read(&mut tx.connection, &id).await
-            })
-        })
-        .await
-    }
-
-    /// Records that the project branch `sha` was merged into the base branch, which is now at `base`.
-    ///
-    /// # Errors
-    /// When the caller is not the human.
-    pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str, base: &str) -> Result<Project> {
-        let (caller, id, sha, base) = (caller.clone(), id.clone(), sha.to_owned(), base.to_owned());
-        self.write(move |tx| {
-            Box::pin(async move {
-                caller.require_person("landing")?;
-                sqlx::query("UPDATE projects SET landed_sha = $2, base_head = $3, updated_at = $4 WHERE id = $1")
-                    .bind(id.as_str())
-                    .bind(&sha)
-                    .bind(base)
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
-                tx.record_for_project(&caller, &id, ProjectEvent::Landed { sha });
                 row::read(&mut tx.connection, &id).await
             })
         })

@@ -1,5 +1,6 @@
 //! Questions to the human: asked by a run and answered once.
 
+pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::attention::{Attention, AttentionKind};
@@ -12,15 +13,13 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunRefusal;
 use domain::text;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 use crate::board::attention::write as attention;
 use crate::board::comment::write as comment;
+use crate::board::question::row::{open, question_of};
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
-use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 use crate::runs::permission::write as permission;
@@ -136,26 +135,4 @@ impl Db {
 fn thread_entry(answer: &str, question: &str) -> String {
     let whole = format!("{answer}\n\n(answer to: {question})");
     if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
-}
-
-async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {
-    let row = sqlx::query("SELECT * FROM questions WHERE task_id = $1 AND answered_at IS NULL ORDER BY asked_at DESC LIMIT 1")
-        .bind(task.as_str())
-        .fetch_optional(connection)
-        .await?;
-    row.as_ref().map(question_of).transpose()
-}
-
-fn question_of(row: &SqliteRow) -> Result<Question> {
-    Ok(Question {
-        id: parsed(row, "id")?,
-        task_id: parsed(row, "task_id")?,
-        run_id: parsed(row, "run_id")?,
-        question: row.try_get("question")?,
-        options: serde_json::from_str(row.try_get("options")?)?,
-        default: row.try_get("default_answer")?,
-        asked_at: parsed(row, "asked_at")?,
-        answer: row.try_get("answer")?,
-        answered_at: optional(row, "answered_at")?,
-    })
 }

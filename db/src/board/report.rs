@@ -12,7 +12,8 @@ use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use crate::board::project::row::project_of;
+use crate::board::attention::row::NEEDING_ATTENTION;
+use crate::board::project::row::{self as projects, project_of};
 use crate::board::task::row::{CARD, card_of};
 use crate::engine::column::parsed;
 use crate::engine::event_log;
@@ -20,8 +21,6 @@ use crate::engine::open::Db;
 use crate::error::Result;
 use crate::now;
 use crate::runs::usage::row::sums_of;
-
-pub(crate) const NEEDING_ATTENTION: &str = "WHERE t.attention IS NOT NULL ORDER BY length(t.id), t.id";
 
 pub(crate) const WAITING: &str = "SELECT id, project_id, wait_reason FROM tasks
   WHERE status IN ('backlog', 'in_progress', 'in_review') AND wait_reason IS NOT NULL AND attention IS NULL ORDER BY length(id), id";
@@ -56,7 +55,7 @@ impl Db {
         for envelope in &mut events {
             add_reason(&mut snapshot, envelope).await?;
         }
-        let projects = sqlx::query("SELECT * FROM projects").fetch_all(&mut *snapshot).await?;
+        let projects = sqlx::query(projects::ALL).fetch_all(&mut *snapshot).await?;
         let merged = sqlx::query("SELECT project_id FROM finished_sums WHERE status = 'done' AND merged > 0").fetch_all(&mut *snapshot).await?;
         let cards = sqlx::query(AssertSqlSafe(format!("{CARD} {NEEDING_ATTENTION}"))).fetch_all(&mut *snapshot).await?;
         let waiting = sqlx::query(WAITING).fetch_all(&mut *snapshot).await?;

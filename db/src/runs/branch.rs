@@ -47,7 +47,7 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         // One snapshot, so that a concurrent merge is in both reads or in neither.
         let mut snapshot = connection.begin().await?;
-        let row = sqlx::query("SELECT * FROM projects WHERE id = $1").bind(id.as_str()).fetch_optional(&mut *snapshot).await?;
+        let row = sqlx::query(projects::ONE).bind(id.as_str()).fetch_optional(&mut *snapshot).await?;
         let row = row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?;
         let approved =
             sqlx::query_scalar("SELECT approved_sha FROM tasks WHERE project_id = $1 AND status = 'in_review' AND approved_sha IS NOT NULL")

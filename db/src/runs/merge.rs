@@ -31,7 +31,11 @@ impl Db {
                 let task = require_approved(tx, &id, &sha).await?;
                 let project = task.card.project_id.clone();
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
-                sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
+                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(&sha)
+                    .execute(&mut tx.connection)
+                    .await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, TaskEvent::Merged { sha: sha.clone() });
                 sqlx::query("UPDATE projects SET merged_at = $2 WHERE id = $1")
                     .bind(project.as_str())

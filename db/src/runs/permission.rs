@@ -1,5 +1,6 @@
 //! Permission requests of running agents: asked once, answered once, and closed when the agent's program took the answer or needs none.
 
+pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::id::{RunId, TaskId};
@@ -129,6 +130,6 @@ impl Db {
     /// When the store fails.
     pub async fn open_permissions(&self, task: &TaskId) -> Result<Vec<PermissionRequest>> {
         let mut connection = self.readers.acquire().await?;
-        write::open(&mut connection, task).await
+        row::open(&mut connection, task).await
     }
 }

@@ -19,7 +19,7 @@ use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use crate::board::project::row as projects;
+use crate::board::project::row::{self as projects, select_project};
 use crate::board::task::row::{SCHEDULED, task_of};
 use crate::caller::Caller;
 use crate::engine::column::{count, optional, parsed};
@@ -61,7 +61,7 @@ macro_rules! active_tasks {
 pub(crate) const ACTIVE: &str = concat!("WHERE t.id IN (", active_tasks!(), ")");
 
 pub(crate) const ACTIVE_PROJECTS: &str =
-    concat!("SELECT * FROM projects WHERE id IN (SELECT project_id FROM tasks WHERE id IN (", active_tasks!(), "))");
+    concat!(select_project!(), "WHERE p.id IN (SELECT project_id FROM tasks WHERE id IN (", active_tasks!(), "))");
 
 /// The tasks that schedulable ones name as their parent or, while they wait, as a dependency. Active tasks among them are removed afterwards.
 pub(crate) const REFERENCED: &str = concat!(

@@ -4,6 +4,7 @@ pub(crate) mod row;
 pub(crate) mod write;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use domain::id::ProjectId;
 use domain::runs::limit::{LimitScope, Limits};
@@ -28,6 +29,17 @@ pub(crate) const BY_DAY: &str =
 pub(crate) const BY_TASK: &str = "SELECT id, title, cost_micro_usd, tokens FROM tasks WHERE project_id = $1 AND tokens > 0
   ORDER BY cost_micro_usd DESC, tokens DESC LIMIT 20";
 
+/// A younger run says too little about its pace.
+const MIN_PACE: Duration = Duration::from_secs(60);
+
+/// The cost of all agents, in millionths of a US dollar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spending {
+    pub today_micro_usd: i64,
+    /// The cost of an hour if the live runs go on as since their start.
+    pub per_hour_micro_usd: i64,
+}
+
 impl Db {
     /// Returns what the agents of a project consumed, and how much of the limits is used.
     ///
@@ -51,6 +63,22 @@ impl Db {
         let total = by_kind.iter().fold(UsageSums::default(), |sum, kind| sum.plus(kind.sums));
         let budget = limits.of_project(total, project.budget_micro_usd, raised);
         Ok(ProjectUsage { total, budget, today: limits.of_day(spent_today, raised_today), by_kind, by_day, by_task })
+    }
+
+    /// Returns what all agents cost today, and in an hour at the pace of those at work.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn spending(&self) -> Result<Spending> {
+        let today = sums_of(&sqlx::query(SPENT_ON_DAY).bind(now().day()).fetch_one(&self.readers).await?)?;
+        let live = sqlx::query("SELECT cost_micro_usd, started_at FROM agent_runs WHERE completed_at IS NULL").fetch_all(&self.readers).await?;
+        let mut per_hour_micro_usd = 0;
+        for row in &live {
+            let at_work = now().since(parsed(row, "started_at")?).max(MIN_PACE);
+            let millis = i64::try_from(at_work.as_millis()).unwrap_or(i64::MAX);
+            per_hour_micro_usd += row.try_get::<i64, _>("cost_micro_usd")?.saturating_mul(3_600_000) / millis;
+        }
+        Ok(Spending { today_micro_usd: today.cost_micro_usd, per_hour_micro_usd })
     }
 
     /// Returns what is known about models, by model.

@@ -4,6 +4,7 @@
 
 pub(crate) mod history;
 mod inbox;
+mod mark;
 mod post;
 pub(crate) mod read;
 pub(crate) mod removable;

@@ -1,11 +1,13 @@
 //! Tests of projects, tasks, plans, comments, questions, review gates and goals.
 
+mod activity;
 mod card;
 mod comment;
 mod gate;
 mod gate_fold;
 mod gate_table;
 mod goal;
+mod needs_you;
 mod plan;
 mod project;
 mod question;
@@ -13,6 +15,7 @@ mod report;
 mod retry;
 mod review;
 mod round;
+mod summary;
 mod takeover;
 mod task_assign;
 mod task_create;

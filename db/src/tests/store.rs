@@ -14,6 +14,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::land::LandingEvidence;
 use domain::runs::sandbox::SandboxTier;
 use domain::wire::{BoardView, FinishedColumn, NewProject};
 use sqlx::Row;
@@ -257,7 +258,6 @@ pub(super) async fn whole_board(db: &Db, project: &ProjectId) -> Result<Board> {
         let cards: Vec<_> = board.cards.iter().filter(|card| card.status == status).collect();
         let counted = FinishedColumn {
             total: cards.len() as u32,
-            counts_as_done: cards.iter().filter(|card| card.satisfies_dependents()).count() as u32,
             merged: cards.iter().filter(|card| card.is_merged()).count() as u32,
             cost_micro_usd: cards.iter().map(|card| card.cost_micro_usd).sum(),
             next: column.next.clone(),
@@ -300,6 +300,11 @@ pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
 }
 
 /// Evidence of a clean checkout that is one commit ahead with a change.
+/// A landing of the project branch at `tip`, after which the base branch is at `base`.
+pub(super) fn landing(tip: &str, base: &str) -> LandingEvidence {
+    LandingEvidence { base_branch: "main".to_owned(), sha: base.to_owned(), before_sha: "base".to_owned(), tip: tip.to_owned(), commits: 3 }
+}
+
 pub(super) fn clean() -> Evidence {
     Evidence {
         head: "head".to_owned(),

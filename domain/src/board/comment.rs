@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use crate::event::kinds::events;
 use crate::id::{CommentId, RunId, TaskId};
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -34,6 +35,9 @@ pub struct Comment {
     /// Markdown, unchanged.
     pub content: String,
     pub created_at: Timestamp,
+    /// When its author last changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_at: Option<Timestamp>,
 }
 
 impl Comment {
@@ -51,6 +55,26 @@ events! {
     /// A change of a thread.
     CommentEvent {
         Added "comment_added" { comment: CommentId, author_role: AuthorRole }
+        /// Its author changed its text.
+        Edited "comment_edited" { comment: CommentId }
+        /// Its author deleted it.
+        Removed "comment_removed" { comment: CommentId }
+    }
+}
+
+refusals! {
+    /// Why a comment may not be changed.
+    CommentRefusal {
+        #[error("{comment} was written by {author}")]
+        NotYours { comment: CommentId, author: String } => Forbidden "not-yours",
+    }
+}
+
+impl CommentRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::NotYours { .. } => "Change only your own comments; answer this one with a comment.".to_owned(),
+        }
     }
 }
 
@@ -62,7 +86,17 @@ mod tests {
     fn author_has_a_name_where_the_role_does_not_say_it() {
         let author = |author_role, name: Option<&str>| {
             let (id, task_id, created_at) = (CommentId::new(1), TaskId::new(1), Timestamp::from_milliseconds(0));
-            Comment { id, task_id, author_role, author_name: name.map(str::to_owned), run_id: None, content: String::new(), created_at }.author()
+            Comment {
+                id,
+                task_id,
+                author_role,
+                author_name: name.map(str::to_owned),
+                run_id: None,
+                content: String::new(),
+                created_at,
+                edited_at: None,
+            }
+            .author()
         };
         assert_eq!(author(AuthorRole::Coder, None), "coder");
         assert_eq!(author(AuthorRole::Agent, Some("mara")), "agent mara");

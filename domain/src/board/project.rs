@@ -1,6 +1,7 @@
 //! Projects: a goal and a plan, or an empty board, on one repository.
 
 pub mod refusal;
+pub mod summary;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,6 +13,7 @@ use crate::id::ProjectId;
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
+use crate::runs::land::Landing;
 use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -54,6 +56,9 @@ pub struct Project {
     pub integration_head: Option<Sha>,
     /// The tip that was last landed on the base branch.
     pub landed_sha: Option<Sha>,
+    /// The last landing. Work may have been merged since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landed: Option<Landing>,
     /// When the runner last merged approved work into the project branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
@@ -141,7 +146,7 @@ events! {
         /// The repository is in another folder.
         Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
-        Landed "project_landed" { sha: Sha }
+        Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
     }
 }
 

@@ -19,6 +19,12 @@ impl Status {
         !matches!(self, Self::Done | Self::Cancelled)
     }
 
+    /// Whether the task is part of what its project has to do. A cancelled one is not, and neither is one that was removed from a plan, which
+    /// is cancelled too: it counts neither as done nor as a task.
+    pub fn counts_as_work(self) -> bool {
+        self != Self::Cancelled
+    }
+
     /// Whether a task of this status counts as done for those that depend on it. `reason` is why it was cancelled, if it was.
     pub fn satisfies_dependents(self, reason: Option<CancelReason>) -> bool {
         self == Self::Done || (self == Self::Cancelled && reason.is_some_and(CancelReason::counts_as_done))

@@ -36,7 +36,7 @@ fn every() -> Vec<Event> {
         ProjectEvent::BaseMoved { sha: sha() }.into(),
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
         ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
-        ProjectEvent::Landed { sha: sha() }.into(),
+        ProjectEvent::Landed { sha: sha(), base_branch: "main".to_owned(), tasks: 4 }.into(),
         PlanEvent::Approved {}.into(),
         PlanEvent::Revised {}.into(),
         TaskEvent::Created {}.into(),
@@ -55,6 +55,8 @@ fn every() -> Vec<Event> {
         TaskEvent::Verified { by: mara() }.into(),
         TaskEvent::Linked { goal: Some(GoalId::new(6)) }.into(),
         CommentEvent::Added { comment: CommentId::new(4), author_role: AuthorRole::Coder }.into(),
+        CommentEvent::Edited { comment: CommentId::new(4) }.into(),
+        CommentEvent::Removed { comment: CommentId::new(4) }.into(),
         QuestionEvent::Asked { question: QuestionId::new(5) }.into(),
         QuestionEvent::Answered { question: QuestionId::new(5) }.into(),
         GoalEvent::Created { goal: GoalId::new(6) }.into(),
@@ -108,6 +110,7 @@ fn every() -> Vec<Event> {
         AgentEvent::Left { agent: mara() }.into(),
         MessageEvent::Sent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false }.into(),
         MessageEvent::InboxDelivered { agent: mara(), messages: 3 }.into(),
+        MessageEvent::Read { message: 8 }.into(),
         HatEvent::Assigned { agent: mara(), hat: Role::Tester }.into(),
         HandshakeEvent::Initiated { handshake: 2 }.into(),
         HandshakeEvent::Acknowledged { handshake: 2, agent: mara() }.into(),
@@ -152,7 +155,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_base_moved","sha":"a1"}
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
     {"kind":"project_relocated","repo_path":"/home/ann/moved"}
-    {"kind":"project_landed","sha":"a1"}
+    {"kind":"project_landed","sha":"a1","base_branch":"main","tasks":4}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}
     {"kind":"task_created"}
@@ -171,6 +174,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"task_verified","by":"platform/mara"}
     {"kind":"task_linked","goal":"GOAL-006"}
     {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
+    {"kind":"comment_edited","comment":"NOTE-004"}
+    {"kind":"comment_removed","comment":"NOTE-004"}
     {"kind":"question_asked","question":"ASK-005"}
     {"kind":"question_answered","question":"ASK-005"}
     {"kind":"goal_created","goal":"GOAL-006"}
@@ -215,6 +220,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"agent_left","agent":"platform/mara"}
     {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}
     {"kind":"inbox_read","agent":"platform/mara","messages":3}
+    {"kind":"message_read","message":8}
     {"kind":"hat_assigned","agent":"platform/mara","hat":"tester"}
     {"kind":"handshake_begun","handshake":2}
     {"kind":"handshake_acknowledged","handshake":2,"agent":"platform/mara"}
@@ -312,4 +318,17 @@ fn envelope_contains_card_and_project() {
       "updated_at": "2026-01-31T09:05:00.000Z"
     }
     "#);
+}
+
+#[test]
+fn every_kind_has_a_sentence_and_every_detail_is_a_kind() {
+    let reader = Actor::Agent("coder-TASK-001".to_owned());
+    let told: Vec<String> = every().into_iter().map(|event| sentence::sentence(&envelope(event), &reader)).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    for detail in sentence::DETAILS {
+        assert!(Event::kinds().contains(detail), "{detail}");
+    }
+    let by = |actor: &str| sentence::sentence(&Envelope { actor: actor.to_owned().into(), ..envelope(TaskEvent::Created {}.into()) }, &Actor::Owner);
+    let told = ["human", "human/ann", "runner", "reviewer-TASK-001", "platform/mara"].map(by);
+    assert_eq!(told, ["You", "ann", "The runner", "The reviewer", "platform/mara"].map(|who| format!("{who} created TASK-001")));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::board::comment::CommentRefusal;
 use crate::board::dependency::DependencyRefusal;
 use crate::board::goal::GoalRefusal;
 use crate::board::plan::PlanRefusal;
@@ -13,7 +14,7 @@ use crate::board::status::Status;
 use crate::board::task::refusal::TaskRefusal;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
-use crate::id::{GoalId, ProjectId, RunId, TaskId};
+use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
@@ -66,6 +67,7 @@ fn every() -> Vec<Refusal> {
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
             .into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
@@ -195,6 +197,8 @@ fn codes_sentences_and_hints_are_stable() {
         The hint.
     no-question: TASK-007 has no open question
         Add a comment instead.
+    not-yours: NOTE-004 was written by coder
+        Change only your own comments; answer this one with a comment.
     no-plan-waiting: no plan awaits approval
         A plan awaits approval only while it holds its tasks. Press Start to start a single task.
     nothing-to-land: there is nothing to land: the branches are the same

@@ -1,17 +1,50 @@
 //! Landing: merging the project branch into the base branch. Must not know how git does it.
 
+pub mod preview;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::actor::Actor;
 use crate::id::ProjectId;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::{Sha, short};
 use crate::text::excerpt;
+use crate::time::Timestamp;
 
 /// How many commits the sentence of a refusal names.
 const MAX_NAMED: usize = 5;
 const SUBJECT_CHARACTERS: usize = 80;
 const AUTHOR_CHARACTERS: usize = 40;
+
+/// A landing that happened. The newest one of a project is part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Landing {
+    pub id: i64,
+    pub base_branch: String,
+    /// The tip of the base branch afterwards.
+    pub sha: Sha,
+    /// The tip of the base branch before.
+    pub before_sha: Sha,
+    /// The tip of the project branch.
+    pub tip: Sha,
+    pub at: Timestamp,
+    pub by: Actor,
+    /// The number of tasks whose work it brought.
+    pub tasks: u32,
+    /// The number of commits that it added to the base branch.
+    pub commits: u32,
+}
+
+/// The facts that a repository knows about a landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandingEvidence {
+    pub base_branch: String,
+    pub sha: Sha,
+    pub before_sha: Sha,
+    pub tip: Sha,
+    pub commits: u32,
+}
 
 /// Commits that the base branch once had, that somebody removed from it, and that the project branch still holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

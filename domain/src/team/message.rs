@@ -114,6 +114,8 @@ events! {
         Sent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
         /// Messages were delivered to a participant.
         InboxDelivered "inbox_read" { agent: String, messages: u32 }
+        /// A person marked a message as read.
+        Read "message_read" { message: i64 }
     }
 }
 

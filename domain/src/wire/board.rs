@@ -59,9 +59,6 @@ impl FinishedCards {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FinishedColumn {
     pub total: u32,
-    /// Cards that count as done for their dependents.
-    #[serde(default)]
-    pub counts_as_done: u32,
     /// Coders' cards whose work is merged.
     #[serde(default)]
     pub merged: u32,
@@ -74,20 +71,13 @@ pub struct FinishedColumn {
 impl FinishedColumn {
     /// Returns the sums over one card.
     pub fn of(card: &Card) -> Self {
-        Self {
-            total: 1,
-            counts_as_done: u32::from(card.satisfies_dependents()),
-            merged: u32::from(card.is_merged()),
-            cost_micro_usd: card.cost_micro_usd,
-            next: None,
-        }
+        Self { total: 1, merged: u32::from(card.is_merged()), cost_micro_usd: card.cost_micro_usd, next: None }
     }
 
     /// Removes one card from the sums.
     pub fn subtract(&mut self, card: &Card) {
         let one = Self::of(card);
         self.total = self.total.saturating_sub(one.total);
-        self.counts_as_done = self.counts_as_done.saturating_sub(one.counts_as_done);
         self.merged = self.merged.saturating_sub(one.merged);
         self.cost_micro_usd = (self.cost_micro_usd - one.cost_micro_usd).max(0);
     }
@@ -125,7 +115,7 @@ mod tests {
     }
 
     fn column(total: u32, next: Option<&str>) -> FinishedColumn {
-        FinishedColumn { total, counts_as_done: total, merged: 1, cost_micro_usd: 500, next: next.map(str::to_owned) }
+        FinishedColumn { total, merged: 1, cost_micro_usd: 500, next: next.map(str::to_owned) }
     }
 
     #[test]
@@ -133,7 +123,7 @@ mod tests {
         let view = BoardView { board: board(Vec::new()), finished: FinishedCards { done: column(7, Some("12")), ..FinishedCards::default() } };
         let json = serde_json::to_value(&view).unwrap();
         assert_eq!(serde_json::from_value::<BoardView>(json.clone()).unwrap(), view);
-        insta::assert_snapshot!(serde_json::to_string(&view.finished).unwrap(), @r#"{"done":{"total":7,"counts_as_done":7,"merged":1,"cost_micro_usd":500,"next":"12"},"cancelled":{"total":0,"counts_as_done":0,"merged":0,"cost_micro_usd":0,"next":null}}"#);
+        insta::assert_snapshot!(serde_json::to_string(&view.finished).unwrap(), @r#"{"done":{"total":7,"merged":1,"cost_micro_usd":500,"next":"12"},"cancelled":{"total":0,"merged":0,"cost_micro_usd":0,"next":null}}"#);
         assert_eq!(json["seq"], 3);
         let without_finished = serde_json::to_value(board(Vec::new())).unwrap();
         assert_eq!(serde_json::from_value::<BoardView>(without_finished).unwrap().finished, FinishedCards::default());
@@ -146,8 +136,8 @@ mod tests {
         let obsolete = Card { cancel_reason: Some(CancelReason::Obsolete), ..card(3, AgentKind::Coder, Status::Cancelled) };
         let all = FinishedCards { done: column(7, Some("1")), cancelled: column(2, Some("3")) };
         let unloaded = all.without(&board(vec![done, open, obsolete]));
-        assert_eq!(unloaded.done, FinishedColumn { total: 6, counts_as_done: 6, merged: 0, cost_micro_usd: 400, next: Some("1".to_owned()) });
-        assert_eq!((unloaded.cancelled.total, unloaded.cancelled.counts_as_done), (1, 1));
+        assert_eq!(unloaded.done, FinishedColumn { total: 6, merged: 0, cost_micro_usd: 400, next: Some("1".to_owned()) });
+        assert_eq!(unloaded.cancelled.total, 1);
     }
 
     #[test]

@@ -15,10 +15,10 @@ use crate::workdir::{Untracked, display_paths};
 
 /// Differences between a checkout and one commit.
 #[derive(Debug, Default)]
-struct CheckoutDiff {
-    tracked: BTreeSet<PathBuf>,
-    untracked: BTreeSet<PathBuf>,
-    staged: BTreeSet<PathBuf>,
+pub(super) struct CheckoutDiff {
+    pub(super) tracked: BTreeSet<PathBuf>,
+    pub(super) untracked: BTreeSet<PathBuf>,
+    pub(super) staged: BTreeSet<PathBuf>,
 }
 
 /// State of a checkout that is about to move from one commit to another.
@@ -75,7 +75,7 @@ impl Repository {
         Ok(Vec::new())
     }
 
-    fn checkout_diff(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<CheckoutDiff, RepoError> {
+    pub(super) fn checkout_diff(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<CheckoutDiff, RepoError> {
         let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
         let mut found = CheckoutDiff::default();
         for change in self.changes(workdir, commit, Untracked::Files)? {

@@ -35,6 +35,7 @@ fn project() -> Project {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        landed: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
@@ -100,6 +101,7 @@ fn comment(author_role: AuthorRole, content: &str) -> Comment {
         run_id: None,
         content: content.to_owned(),
         created_at: nine(),
+        edited_at: None,
     }
 }
 

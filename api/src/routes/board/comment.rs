@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::board::comment::Comment;
-use domain::id::TaskId;
+use domain::id::{CommentId, TaskId};
 use domain::wire::{CommentView, List, TextBody};
 
 use crate::error::Result;
@@ -36,6 +36,30 @@ pub(crate) async fn add_comment(
 ) -> Result<(StatusCode, Json<CommentView>)> {
     let comment = state.db.add_comment(&caller, &id, &text.content, None).await?;
     Ok((StatusCode::CREATED, Json(view(comment))))
+}
+
+/// Change the text of your own comment
+#[utoipa::path(
+    patch,
+    path = "/api/comments/{id}",
+    params(("id" = CommentId, Path)),
+    request_body = TextBody,
+    responses((status = 200, body = CommentView))
+)]
+pub(crate) async fn edit_comment(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<CommentId>,
+    Body(text): Body<TextBody>,
+) -> Result<Json<CommentView>> {
+    Ok(Json(view(state.db.edit_comment(&caller, &id, &text.content).await?)))
+}
+
+/// Delete your own comment
+#[utoipa::path(delete, path = "/api/comments/{id}", params(("id" = CommentId, Path)), responses((status = 204, description = "Deleted")))]
+pub(crate) async fn remove_comment(State(state): State<AppState>, Extension(caller): Extension<Caller>, Id(id): Id<CommentId>) -> Result<StatusCode> {
+    state.db.remove_comment(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn view(comment: Comment) -> CommentView {

@@ -8,6 +8,7 @@ use axum::{Extension, Json};
 use db::Caller;
 use domain::board::project::Project;
 use domain::board::project::refusal::ProjectRefusal;
+use domain::board::project::summary::ProjectSummary;
 use domain::id::ProjectId;
 use domain::wire::{BoardView, List, NewProject, ProjectPatch, Relocation};
 use repo::{Effort, Repository};
@@ -17,10 +18,12 @@ use crate::extract::{Body, Id};
 use crate::routes::repository::{ProbeQuery, absolute, probe};
 use crate::state::AppState;
 
-/// List all projects, newest first
-#[utoipa::path(get, path = "/api/projects", responses((status = 200, body = List<Project>)))]
-pub(crate) async fn list_projects(State(state): State<AppState>) -> Result<Json<List<Project>>> {
-    Ok(Json(List { items: state.db.projects().await?, next: None }))
+/// List all projects, newest first, with how far each is and what happened last
+///
+/// A page that shows the list follows `GET /api/ws` without a project, and reads the list again after events, at most once a second.
+#[utoipa::path(get, path = "/api/projects", responses((status = 200, body = List<ProjectSummary>)))]
+pub(crate) async fn list_projects(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<List<ProjectSummary>>> {
+    Ok(Json(List { items: state.db.project_summaries(&caller).await?, next: None }))
 }
 
 /// Create a project on a git repository

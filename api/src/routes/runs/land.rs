@@ -1,5 +1,7 @@
 //! Landing: merges the project branch into the base branch when the human asks for it.
 
+pub(super) mod preview;
+
 use std::path::Path;
 
 use axum::extract::State;
@@ -9,7 +11,7 @@ use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::{Sha, short};
-use domain::runs::land::LandRefusal;
+use domain::runs::land::{LandRefusal, LandingEvidence};
 use domain::wire::{LandOptions, LandingResult};
 use repo::{Effort, LandOutcome, LandRequest, RepoError, Repository};
 
@@ -60,19 +62,23 @@ async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOpt
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }
-    db.record_landing(&caller, &id, &landing.tip, &landing.landed.sha).await?;
+    let LandingResult { base_branch, sha, commits, .. } = landing.landed.clone();
+    let evidence = LandingEvidence { base_branch, sha, before_sha: landing.before, tip: landing.tip, commits };
+    db.record_landing(&caller, &id, evidence).await?;
     Ok(landing.landed)
 }
 
-struct Landing {
+struct LandedBranch {
     landed: LandingResult,
+    /// The tip of the base branch before.
+    before: Sha,
     /// The tip of the project branch.
     tip: Sha,
     /// Whether the store already has this tip as landed.
     already_recorded: bool,
 }
 
-fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landing> {
+fn land_in_repository(project: &Project, options: &LandOptions) -> Result<LandedBranch> {
     let repository = Repository::open(Path::new(&project.git_dir))?;
     let (branch, base_branch) = (&project.integration_branch, &project.base_branch);
     let Some(tip) = repository.ref_sha(branch)? else {
@@ -130,7 +136,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landin
             return Err(refused("branch-checked-out", detail, format!("Switch {} to another branch, then land again.", path.display())));
         }
     };
-    Ok(Landing { landed, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip })
+    Ok(LandedBranch { landed, before: base, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip })
 }
 
 fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::Result;
-use crate::extract::{Body, Id, QueryParameters};
+use crate::extract::{Body, Id, NoBody, NumericId, QueryParameters};
 use crate::markdown;
 use crate::state::AppState;
 
@@ -103,6 +103,25 @@ pub(crate) async fn send_message(
     Body(new): Body<NewMessage>,
 ) -> Result<(StatusCode, Json<Message>)> {
     Ok((StatusCode::CREATED, Json(state.db.send(&caller, &project, new).await?.message)))
+}
+
+/// Mark a message to you as read
+///
+/// Listing messages marks none.
+#[utoipa::path(
+    post,
+    path = "/api/messages/{id}/read",
+    params(("id" = i64, Path)),
+    responses((status = 204, description = "It is read"))
+)]
+pub(crate) async fn mark_message_read(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    NumericId(message): NumericId,
+    _: NoBody,
+) -> Result<StatusCode> {
+    state.db.mark_message_read(&caller, message).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Count your unread messages, with their senders

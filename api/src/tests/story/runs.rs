@@ -98,3 +98,31 @@ pub(super) async fn review_round(story: &mut Story, head: &str) {
     let none = story.call("get", "/api/tasks/{id}/rounds/diff", "TASK-004", "?number=2", Value::Null).await;
     assert_eq!((none.status, none.json()["code"].as_str()), (StatusCode::NOT_FOUND, Some("not-found")));
 }
+
+/// Looks at what would land, lands it, and looks at what was landed.
+pub(super) async fn landing(story: &mut Story) {
+    let preview = story.get("/api/projects/{id}/landing", "PROJ-001").await;
+    assert_eq!((&preview["way"]["is"], &preview["checkout"]["is"]), (&json!("fast_forward"), &json!("updated")), "{preview}");
+    assert_eq!((&preview["commits_total"], &preview["size"]["files"], &preview["files"][0]["hunks"]), (&json!(3), &json!(2), &json!([])));
+    assert_eq!((&preview["tasks"][0]["id"], &preview["tasks"][0]["commits"]), (&json!("TASK-004"), &json!(2)), "{preview}");
+    let diff = story.get("/api/projects/{id}/landing/diff", "PROJ-001").await;
+    assert_eq!((&diff["head"], diff["files"].as_array().unwrap().len()), (&preview["tip"], 2));
+    let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
+    let after = story.call("get", "/api/projects/{id}/landing", "PROJ-001", "?landing=1", Value::Null).await.json();
+    assert_eq!((&after["way"]["is"], &after["tasks"], &after["commits"]), (&json!("landed"), &preview["tasks"], &preview["commits"]));
+    assert_eq!((&after["landings"][0]["before_sha"], &after["landings"][0]["sha"]), (&preview["base"], &landed["sha"]));
+    let diff_after = story.call("get", "/api/projects/{id}/landing/diff", "PROJ-001", "?landing=1", Value::Null).await.json();
+    assert_eq!(diff_after["files"], diff["files"], "the same change");
+    assert_eq!(story.get("/api/projects/{id}/landing", "PROJ-001").await["way"]["is"], "landed");
+    assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(3)), "{landed}");
+    assert_eq!(story.server.sample.read("footer.html").as_deref(), Some("<footer>"), "the clean checkout follows");
+    assert_eq!(story.get("/api/report", "").await["projects"][0]["ready_to_land"], Value::Null);
+    let record = &story.get("/api/projects/{id}/board", "PROJ-001").await["project"]["landed"];
+    assert_eq!(
+        (&record["sha"], &record["base_branch"], &record["commits"], &record["tasks"]),
+        (&landed["sha"], &json!("main"), &json!(3), &json!(1))
+    );
+    assert_eq!(story.get("/api/projects", "").await["items"][0]["landed"], *record);
+    let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(again["code"], "nothing-to-land");
+}

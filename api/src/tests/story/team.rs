@@ -45,9 +45,17 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
 
     let waiting = story.get("/api/projects/{id}/inbox", PROJECT).await;
     assert_eq!(waiting, json!({"count": 1, "blocking_count": 1, "senders": ["platform/mara"], "urgent": false}));
+    let said = |list: &Value| list["items"].as_array().unwrap().iter().find(|item| item["decision"]["kind"] == "message").cloned();
+    let listed = story.get("/api/needs-you", "").await;
+    let message = said(&listed).unwrap();
+    assert_eq!((&message["decision"]["excerpt"], &message["agent_waits"]), (&json!("Red."), &json!(false)), "{listed}");
+    assert_eq!(story.get("/api/needs-you", "").await, listed, "listing marks nothing as read");
     let inbox = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, json!({}), StatusCode::OK).await;
     let given = &inbox["messages"][0];
     assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["redelivered"]), (Some("Red."), Some("TASK-004"), &Value::Null));
+    let id = given["id"].to_string();
+    story.act("post", "/api/messages/{id}/read", &id, Value::Null, StatusCode::NO_CONTENT).await;
+    assert_eq!(said(&story.get("/api/needs-you", "").await), None);
     let ack = json!({"ack": given["id"]});
     let after = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, ack, StatusCode::OK).await;
     assert_eq!(after, json!({"messages": [], "remaining": 0}));

@@ -20,6 +20,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         run_id: caller.run().cloned(),
         content: text::validate_body("content", content)?,
         created_at: tx.now,
+        edited_at: None,
     };
     sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")
         .bind(comment.id.as_str())
@@ -52,7 +53,7 @@ pub(crate) fn role(caller: &Caller) -> AuthorRole {
 }
 
 /// Returns the name that the role does not say: an external agent's, or that of a person other than the owner.
-fn author_name(caller: &Caller) -> Option<String> {
+pub(super) fn author_name(caller: &Caller) -> Option<String> {
     match caller {
         Caller::Agent(_) => caller.name(),
         Caller::Person(_) => caller.name().filter(|name| name != HUMAN),

@@ -28,15 +28,13 @@ async fn add(tx: &mut Tx, project: &ProjectId, status: Status, sums: &FinishedCo
         return Ok(());
     }
     sqlx::query(
-        "INSERT INTO finished_sums (project_id, status, total, counts_as_done, merged, cost_micro_usd) VALUES ($1, $2, $3, $4, $5, $6)
+        "INSERT INTO finished_sums (project_id, status, total, merged, cost_micro_usd) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (project_id, status) DO UPDATE SET total = finished_sums.total + excluded.total,
-           counts_as_done = finished_sums.counts_as_done + excluded.counts_as_done, merged = finished_sums.merged + excluded.merged,
-           cost_micro_usd = finished_sums.cost_micro_usd + excluded.cost_micro_usd",
+           merged = finished_sums.merged + excluded.merged, cost_micro_usd = finished_sums.cost_micro_usd + excluded.cost_micro_usd",
     )
     .bind(project.as_str())
     .bind(status.as_str())
     .bind(sign * i64::from(sums.total))
-    .bind(sign * i64::from(sums.counts_as_done))
     .bind(sign * i64::from(sums.merged))
     .bind(sign * sums.cost_micro_usd)
     .execute(&mut tx.connection)

@@ -16,6 +16,8 @@ use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 
+const OF_REPOSITORY: &str = concat!(row::select_project!(), "WHERE p.git_dir = $1 ORDER BY length(p.id), p.id");
+
 impl Db {
     /// Returns what the repository of a project must hold: the tips of all projects on it, and the checkouts of their tasks.
     ///
@@ -25,7 +27,7 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         let project = row::read(&mut connection, id).await?;
         refuse_live_runs(&mut connection, &project).await?;
-        let projects = sqlx::query("SELECT * FROM projects WHERE git_dir = $1 ORDER BY length(id), id").bind(&project.git_dir);
+        let projects = sqlx::query(OF_REPOSITORY).bind(&project.git_dir);
         let projects = projects.fetch_all(&mut *connection).await?;
         let mut commits = Vec::new();
         for found in &projects {

@@ -3,14 +3,30 @@
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::runs::land::Landing;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::engine::column::{json, optional, parsed};
+use crate::engine::column::{count, json, optional, parsed};
 use crate::error::{Error, Result};
 
+/// Projects, which are named `p`, with their last landings.
+macro_rules! select_project {
+    () => {
+        "SELECT p.*, l.id AS landing_id, l.base_branch AS landed_branch, l.before_sha AS landed_before, l.sha AS landed_at_sha, l.tip AS landed_tip,
+    l.landed_at, l.landed_by, l.tasks AS landed_tasks, l.commits AS landed_commits
+  FROM projects p LEFT JOIN landings l ON l.id = (SELECT MAX(n.id) FROM landings n WHERE n.project_id = p.id) "
+    };
+}
+
+pub(crate) use select_project;
+
+pub(crate) const ONE: &str = concat!(select_project!(), "WHERE p.id = $1");
+
+pub(crate) const ALL: &str = concat!(select_project!(), "ORDER BY length(p.id) DESC, p.id DESC");
+
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {
-    let row = sqlx::query("SELECT * FROM projects WHERE id = $1").bind(id.as_str()).fetch_optional(connection).await?;
+    let row = sqlx::query(ONE).bind(id.as_str()).fetch_optional(connection).await?;
     project_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?)
 }
 
@@ -27,6 +43,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         integration_branch: row.try_get("integration_branch")?,
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,
+        landed: landing_of(row)?,
         merged_at: optional(row, "merged_at")?,
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),
         paused_at: optional(row, "paused_at")?,
@@ -35,4 +52,19 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,
     })
+}
+
+fn landing_of(row: &SqliteRow) -> Result<Option<Landing>> {
+    let Some(id) = row.try_get("landing_id")? else { return Ok(None) };
+    Ok(Some(Landing {
+        id,
+        base_branch: row.try_get("landed_branch")?,
+        sha: row.try_get("landed_at_sha")?,
+        before_sha: row.try_get("landed_before")?,
+        tip: row.try_get("landed_tip")?,
+        at: parsed(row, "landed_at")?,
+        by: row.try_get::<String, _>("landed_by")?.into(),
+        tasks: count(row, "landed_tasks")?,
+        commits: count(row, "landed_commits")?,
+    }))
 }

@@ -17,6 +17,12 @@ pub(crate) async fn replace_base(tx: &mut Tx, caller: &Caller, id: &ProjectId, b
         .bind(base.holds_landed)
         .execute(&mut tx.connection)
         .await?;
+    if !base.holds_landed {
+        sqlx::query("UPDATE tasks SET landing_id = NULL WHERE project_id = $1 AND landing_id IS NOT NULL")
+            .bind(id.as_str())
+            .execute(&mut tx.connection)
+            .await?;
+    }
     tx.record_for_project(caller, id, ProjectEvent::BaseReplaced { branch: base.branch, sha: base.tip });
     Ok(())
 }

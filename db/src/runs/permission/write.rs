@@ -1,19 +1,20 @@
-//! Reads and writes permission requests, and keeps the attention that they cause. Must not know who may answer.
+//! Writes permission requests, and keeps the attention that they cause. Must not know who may answer.
 
 use domain::board::attention::AttentionKind;
 use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::permission::{PermissionAnswer, PermissionRequest, ToolRule};
 use domain::runs::run::Run;
+use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
-use crate::engine::column::{json, optional, parsed};
+use crate::engine::column::parsed;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
+use crate::runs::permission::row::{open, request_of};
 use crate::runs::run::write::set_waiting;
 
 /// A new permission request.
@@ -35,10 +36,6 @@ pub struct PermissionDelivery {
     pub answer: PermissionAnswer,
     pub reason: Option<String>,
 }
-
-/// The requests of the live run of a task that nobody answered.
-pub(crate) const OPEN: &str = "SELECT p.* FROM agent_runs r JOIN permission_requests p ON p.run_id = r.id
-  WHERE r.task_id = $1 AND r.completed_at IS NULL AND p.closed_at IS NULL AND p.answer IS NULL ORDER BY p.id";
 
 /// An answer for the whole task that allows the same.
 pub(crate) const ALLOWED: &str = "SELECT 1 FROM agent_runs r JOIN permission_requests p ON p.run_id = r.id
@@ -112,11 +109,6 @@ pub(crate) async fn close_all(tx: &mut Tx, run: &RunId) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Vec<PermissionRequest>> {
-    let rows = sqlx::query(OPEN).bind(task.as_str()).fetch_all(connection).await?;
-    rows.iter().map(request_of).collect()
-}
-
 /// Makes the card ask for the oldest open request of its agent, if it asks for nothing else, and for none that is settled. Time in which the
 /// agent waits does not count as work.
 pub(crate) async fn settle(tx: &mut Tx, caller: &Caller, task: &TaskId) -> Result<()> {
@@ -137,18 +129,4 @@ pub(crate) async fn settle(tx: &mut Tx, caller: &Caller, task: &TaskId) -> Resul
 
 pub(super) fn delivery_of(row: &SqliteRow) -> Result<PermissionDelivery> {
     Ok(PermissionDelivery { key: row.try_get("key")?, tool: row.try_get("tool")?, answer: parsed(row, "answer")?, reason: row.try_get("reason")? })
-}
-
-fn request_of(row: &SqliteRow) -> Result<PermissionRequest> {
-    Ok(PermissionRequest {
-        id: row.try_get("id")?,
-        run_id: parsed(row, "run_id")?,
-        tool: row.try_get("tool")?,
-        input: row.try_get("input")?,
-        rule: json(row, "rule")?,
-        asked_at: parsed(row, "asked_at")?,
-        answer: optional(row, "answer")?,
-        reason: row.try_get("reason")?,
-        answered_by: row.try_get("answered_by")?,
-    })
 }

@@ -3,6 +3,7 @@
 use domain::board::comment::{AuthorRole, CommentEvent};
 use domain::board::project::PlanApproval;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::person::{NewPerson, PersonRole};
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
@@ -69,4 +70,40 @@ async fn last_comments_of_all_cards_are_read_together() {
     assert_eq!(store.db.last_comments(&"PROJ-009".parse().unwrap(), Some((&one, &two)), 9).await.unwrap(), []);
     let second = store.db.last_comments(&store.project, Some((&two, &two)), 9).await.unwrap();
     assert_eq!(second.iter().map(|comment| comment.content.as_str()).collect::<String>(), "b");
+}
+
+#[tokio::test]
+async fn only_the_author_changes_a_comment() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let (own, other) = (Caller::owner(), store.db.add_comment(&coder.caller, &task, "by the coder", None).await.unwrap());
+    let first = store.db.add_comment(&own, &task, "first", None).await.unwrap();
+    let (ann, vera) = (person(&store, "ann", PersonRole::Member).await, person(&store, "vera", PersonRole::Viewer).await);
+    let seq = store.db.latest();
+    for (caller, id) in [(&own, &other.id), (&ann, &first.id)] {
+        assert_eq!(code(store.db.edit_comment(caller, id, "changed").await), "not-yours");
+        assert_eq!(code(store.db.remove_comment(caller, id).await), "not-yours");
+    }
+    assert_eq!(code(store.db.edit_comment(&coder.caller, &other.id, "changed").await), "human-only");
+    assert_eq!(code(store.db.edit_comment(&vera, &first.id, "changed").await), "person-role");
+    assert_eq!(code(store.db.edit_comment(&own, &first.id, " ").await), "invalid");
+    assert_eq!(store.db.latest(), seq);
+
+    let edited = store.db.edit_comment(&own, &first.id, "second").await.unwrap();
+    assert_eq!(store.db.edit_comment(&own, &first.id, "second").await.unwrap(), edited, "nothing changes");
+    assert_eq!((edited.content.as_str(), edited.created_at, edited.edited_at.is_some()), ("second", first.created_at, true));
+    assert_eq!(store.db.comments(&task).await.unwrap(), [other.clone(), edited]);
+    store.db.remove_comment(&own, &first.id).await.unwrap();
+    assert_eq!((store.db.comments(&task).await.unwrap(), store.card(&task).await.comments), (vec![other], 1));
+    assert_eq!(code(store.db.remove_comment(&own, &first.id).await), "not-found");
+    assert_eq!(store.kinds_since(seq).await, ["comment_edited", "comment_removed"]);
+    store.check_fold().await;
+}
+
+async fn person(store: &Store, name: &str, role: PersonRole) -> Caller {
+    store.db.set_owner("owner", "token").await.unwrap();
+    let id = store.db.add_person(&Caller::owner(), NewPerson { name: name.to_owned(), role: Some(role) }).await.unwrap().id;
+    let token = store.db.create_person_token(&Caller::owner(), id).await.unwrap();
+    store.db.caller(&token).await.unwrap().unwrap()
 }

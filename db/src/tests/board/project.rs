@@ -8,7 +8,7 @@ use domain::runs::evidence::{BaseEvidence, CheckoutRecord, RepositoryPlace};
 use domain::wire::{NewProject, ProjectPatch};
 
 use crate::Caller;
-use crate::tests::store::{Store, code, probe, whole_board};
+use crate::tests::store::{Store, code, landing, probe, whole_board};
 
 #[tokio::test]
 async fn project_with_goal_gets_a_planning_task() {
@@ -60,7 +60,7 @@ async fn project_branch_and_landing_are_recorded() {
     let seq = store.db.latest();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
-    store.db.record_landing(&Caller::owner(), &store.project, "one", "landed").await.unwrap();
+    store.db.record_landing(&Caller::owner(), &store.project, landing("one", "landed")).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
     let project = store.project().await;
     assert_eq!((project.integration_branch.as_str(), project.base_head.as_str()), ("vibe-relay/PROJ-001-2", "landed"));
@@ -86,7 +86,7 @@ async fn base_branch_is_recorded_as_it_gains_commits() {
 async fn replaced_base_branch_keeps_what_landing_needs() {
     let store = Store::board().await;
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001", None, &"one".to_owned()).await.unwrap();
-    store.db.record_landing(&Caller::owner(), &store.project, "one", "landed").await.unwrap();
+    store.db.record_landing(&Caller::owner(), &store.project, landing("one", "landed")).await.unwrap();
     let patch = |branch: &str| ProjectPatch { base_branch: Some(branch.to_owned()), ..ProjectPatch::default() };
     let edit = async |branch: &str, base| store.db.edit_project(&Caller::owner(), &store.project, patch(branch), base).await;
     let found = |branch: &str, holds_landed| {
@@ -117,11 +117,11 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
     assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default(), None).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
-    assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, "s", "s").await), "not-found");
+    assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, landing("s", "s")).await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default(), None).await), "human-only");
-    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s", "s").await), "human-only");
+    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, landing("s", "s")).await), "human-only");
     assert_eq!(store.dump().await, before);
 }
 

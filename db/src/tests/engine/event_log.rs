@@ -23,13 +23,14 @@ use domain::runs::permission::PermissionAnswer;
 use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
 use domain::runs::usage::{ModelInfo, Price, Usage};
 use domain::team::contract::{ContractType, NewContract};
+use domain::team::message::NewMessage;
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::wire::ProjectPatch;
 
 use crate::tests::external_agents::{assigned, completed, crew};
-use crate::tests::store::{Store, head, probe, whole_board};
+use crate::tests::store::{Store, head, landing, probe, whole_board};
 use crate::{Caller, LimitSubject, NewPermission};
 
 /// Records every event of collaboration.
@@ -44,6 +45,10 @@ async fn team(store: &Store) {
     db.declare_contract(&ole, project, new).await.unwrap();
     db.set_spawn_policy(&lead, project, "global", true, 1).await.unwrap();
     db.log_minion(&ole, project, "Looks around", MinionStatus::Spawned, None, None).await.unwrap();
+    let to_human = NewMessage { to: "human".to_owned(), content: "Who owns it?".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
+    store.inbox(&lead).await;
+    let asked = db.send(&lead, project, to_human).await.unwrap().message.id;
+    db.mark_message_read(&Caller::owner(), asked).await.unwrap();
     db.deregister(&lead, project, "ole").await.unwrap();
 }
 
@@ -54,6 +59,9 @@ async fn gates(store: &Store) {
     let task = completed(store, "Submitted", &crew).await;
     db.link_task(&crew.lena, &task, Some(&goal)).await.unwrap();
     db.verify_task(&crew.tess, &task, None).await.unwrap();
+    let note = db.add_comment(&Caller::owner(), &task, "One", None).await.unwrap().id;
+    db.edit_comment(&Caller::owner(), &note, "Two").await.unwrap();
+    db.remove_comment(&Caller::owner(), &note).await.unwrap();
     let next = assigned(store, "With a hat", "ben").await;
     db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
 }
@@ -136,7 +144,7 @@ pub(crate) async fn story() -> Store {
     store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
-    db.record_landing(human, &store.project, "merge", "merge").await.unwrap();
+    db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap();
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();

@@ -3,22 +3,26 @@
 use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
 
+use crate::board::activity;
+use crate::board::attention::row::NEEDING_ATTENTION;
 use crate::board::card;
 use crate::board::dependency::write as dependency;
 use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
+use crate::board::needs_you::row as needs_you;
+use crate::board::project::summary;
 use crate::board::report;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
 use crate::engine::event_log;
-use crate::runs::{checkpoint, limit, snapshot, usage};
+use crate::runs::{checkpoint, land, limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
 use crate::team::message::{read, removable, write};
 use crate::team::webhook;
 use crate::tests::store::Store;
-use crate::{CardFilter, HistoryQuery};
+use crate::{ActivityQuery, CardFilter, HistoryQuery};
 
 async fn plan(store: &Store, statement: &str) -> String {
     let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&store.db.readers).await.unwrap();
@@ -95,6 +99,18 @@ async fn no_daily_statement_scans_what_grows() {
         write::MARK_READ.to_owned(),
         write::RESET.to_owned(),
         handshake::PENDING.to_owned(),
+        format!("{CARD} {}", land::WAITING),
+        format!("{CARD} {}", land::BROUGHT),
+        format!("{CARD} {}", land::OPEN),
+        summary::OPEN.to_owned(),
+        summary::AT_WORK.to_owned(),
+        summary::last_event_sql(),
+        needs_you::PLANS.to_owned(),
+        needs_you::TO_LAND.to_owned(),
+        needs_you::OVER_LIMIT.to_owned(),
+        needs_you::MESSAGES.to_owned(),
+        activity::sql(&ActivityQuery::default()),
+        activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
     ];
     // An index of open tasks, live runs or pending handshakes is small whatever is finished: going through it is meant.
     let small = [
@@ -104,6 +120,7 @@ async fn no_daily_statement_scans_what_grows() {
         "tasks_by_assignee",
         "tasks_with_attention",
         "tasks_with_checkout",
+        "tasks_to_land",
         "one_live_run",
         "handshakes_pending",
     ];
@@ -145,7 +162,7 @@ async fn report_reads_nothing_that_grows_with_finished_work() {
     let statements = [
         ("range", report::RANGE.to_owned(), "SEARCH events"),
         ("events", events, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
-        ("attention", format!("{CARD} {}", report::NEEDING_ATTENTION), "USING INDEX tasks_with_attention"),
+        ("attention", format!("{CARD} {}", NEEDING_ATTENTION), "USING INDEX tasks_with_attention"),
         ("waits", report::WAITING.to_owned(), "USING INDEX tasks_open"),
         ("consumption", report::CONSUMED.to_owned(), "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
         ("plan of a notification", webhook::PLANNED.to_owned(), "USING INDEX tasks_by_parent (parent_task_id=? AND status=?)"),

@@ -11,7 +11,7 @@ use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole};
 use domain::team::role::Role;
 
 use crate::tests::external_agents::{message, named};
-use crate::tests::store::{Store, code, new_task, probe};
+use crate::tests::store::{Store, code, landing, new_task, probe};
 use crate::{Caller, HistoryQuery, MoveRequest, PersonCaller, new_token};
 
 fn new_person(name: &str, role: PersonRole) -> NewPerson {
@@ -228,7 +228,7 @@ async fn viewer_changes_nothing() {
         code(db.register(&vera, project, named("vera", &[]), None).await),
         code(db.stop_run(&vera, &run).await),
         code(db.message_run(&vera, &run, "x").await),
-        code(db.record_landing(&vera, project, "a1", "a1").await),
+        code(db.record_landing(&vera, project, landing("a1", "a1")).await),
         code(db.create_invite_token(&vera, project).await),
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),

@@ -1,0 +1,266 @@
+//! The history in words: one plain sentence for each kind of event.
+//!
+//! Must not know who reads it, except for the name that becomes "you".
+
+use crate::actor::Actor;
+use crate::board::comment::CommentEvent;
+use crate::board::goal::{GoalEvent, GoalStatus};
+use crate::board::plan::PlanEvent;
+use crate::board::project::ProjectEvent;
+use crate::board::question::QuestionEvent;
+use crate::board::status::{HeldBy, Status};
+use crate::board::task::event::TaskEvent;
+use crate::event::{Envelope, Event};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::checkout::CheckoutEvent;
+use crate::runs::evidence::short;
+use crate::runs::failure::EndClass;
+use crate::runs::interrupt::InterruptEvent;
+use crate::runs::limit::{LimitEvent, LimitScope};
+use crate::runs::parking::ParkingEvent;
+use crate::runs::pause::PauseEvent;
+use crate::runs::permission::{PermissionAnswer, PermissionEvent};
+use crate::runs::rescue::RescueEvent;
+use crate::runs::run::RunChange;
+use crate::runs::sandbox::SandboxEvent;
+use crate::team::agent::{AgentEvent, EVERYONE};
+use crate::team::browser_session::BrowserSessionEvent;
+use crate::team::contract::ContractEvent;
+use crate::team::handshake::HandshakeEvent;
+use crate::team::hat::HatEvent;
+use crate::team::message::MessageEvent;
+use crate::team::minion::{MinionEvent, MinionStatus};
+use crate::team::person::PersonEvent;
+use crate::team::token::TokenEvent;
+use crate::text::excerpt;
+
+/// Characters of a reason or a status that a sentence repeats.
+const QUOTED_CHARACTERS: usize = 120;
+
+/// The kinds that only help to understand a run or a wait. A short history leaves them out.
+pub const DETAILS: &[&str] = &[
+    "wait_reason_changed",
+    "run_session",
+    "run_usage",
+    "run_condition",
+    "run_checkout_left",
+    "run_nudged",
+    "run_checkpoint",
+    "message_queued",
+    "message_delivered",
+    "permission_closed",
+    "checkout_made",
+    "checkout_removed",
+    "inbox_read",
+    "message_read",
+    "agent_status",
+    "project_branch_moved",
+    "run_interrupt_over",
+    "result_stored",
+    "task_settled",
+    "token_made",
+    "browser_session_opened",
+    "browser_session_revoked",
+];
+
+/// Words an event for `reader`, who is called "you".
+pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
+    let who = |name: &str| name_of(&Actor::from(name.to_owned()), reader);
+    let task = envelope.task_id.as_ref().map_or("a task", |id| id.as_str());
+    let did = match &envelope.event {
+        Event::Project(event) => project(event),
+        Event::Plan(PlanEvent::Approved {}) => "started the plan".to_owned(),
+        Event::Plan(PlanEvent::Revised {}) => "sent the plan back".to_owned(),
+        Event::Task(event) => of_task(event, task, &who),
+        Event::Comment(CommentEvent::Added { .. }) => format!("commented on {task}"),
+        Event::Comment(CommentEvent::Edited { .. }) => format!("edited a comment on {task}"),
+        Event::Comment(CommentEvent::Removed { .. }) => format!("deleted a comment on {task}"),
+        Event::Question(QuestionEvent::Asked { .. }) => format!("asked a question about {task}"),
+        Event::Question(QuestionEvent::Answered { .. }) => format!("answered the question about {task}"),
+        Event::Goal(GoalEvent::Created { goal }) => format!("created the goal {goal}"),
+        Event::Goal(GoalEvent::Moved { goal, to, .. }) => match to {
+            GoalStatus::Open => format!("reopened the goal {goal}"),
+            GoalStatus::Active => format!("started work on the goal {goal}"),
+            GoalStatus::PendingVerify => format!("finished the tasks of the goal {goal}"),
+            GoalStatus::Verified => format!("signed off the goal {goal}"),
+        },
+        Event::Run(event) => run(event, task),
+        Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
+        Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
+        Event::Permission(event) => permission(event, task),
+        Event::Checkout(CheckoutEvent::Created { branch }) => format!("created the branch {branch}"),
+        Event::Checkout(CheckoutEvent::Removed { rescue: None }) => format!("removed the checkout of {task}"),
+        Event::Checkout(CheckoutEvent::Removed { rescue: Some(_) }) => format!("removed the checkout of {task} and kept its unmerged work"),
+        Event::Rescue(RescueEvent::Restored { branch, .. }) => format!("restored kept work as the branch {branch}"),
+        Event::Rescue(RescueEvent::Dropped { .. }) => "deleted kept work".to_owned(),
+        Event::Parking(ParkingEvent::Parked { parking }) => {
+            format!("suspended agent starts until {}: {}", parking.until.clock(), parking.reason.sentence())
+        }
+        Event::Parking(ParkingEvent::Resumed { .. }) => "resumed agent starts".to_owned(),
+        Event::Pause(PauseEvent::Paused {}) => "paused all projects".to_owned(),
+        Event::Pause(PauseEvent::Resumed {}) => "resumed all projects".to_owned(),
+        Event::Limit(LimitEvent::Near { limit }) => format!("noticed that {}", limit.sentence()),
+        Event::Limit(LimitEvent::Raised { scope }) => format!("raised the limit of {}", limited(*scope)),
+        Event::Sandbox(SandboxEvent::Chosen { tier }) => format!("chose the sandbox {tier}"),
+        Event::Token(TokenEvent::Created {}) => "created an access token".to_owned(),
+        Event::Person(PersonEvent::Added { person, role }) => format!("added {person} as {role}"),
+        Event::Person(PersonEvent::RoleChanged { person, role }) => format!("made {person} a {role}"),
+        Event::Person(PersonEvent::Removed { person }) => format!("removed {person}"),
+        Event::BrowserSession(BrowserSessionEvent::Opened { .. }) => "signed in with a browser".to_owned(),
+        Event::BrowserSession(BrowserSessionEvent::Revoked { .. }) => "ended a browser session".to_owned(),
+        Event::Agent(AgentEvent::Registered { .. }) => "joined".to_owned(),
+        Event::Agent(AgentEvent::StatusSet { status: Some(status), .. }) => format!("set the status: {}", excerpt(status, QUOTED_CHARACTERS)),
+        Event::Agent(AgentEvent::StatusSet { status: None, .. }) => "cleared its status".to_owned(),
+        Event::Agent(AgentEvent::Left { agent }) => format!("recorded that {} left", who(agent)),
+        Event::Message(MessageEvent::Sent { to, .. }) if to == EVERYONE => "wrote to everyone".to_owned(),
+        Event::Message(MessageEvent::Sent { to, is_cc: false, .. }) => format!("wrote to {}", who(to)),
+        Event::Message(MessageEvent::Sent { to, is_cc: true, .. }) => format!("sent a copy to {}", who(to)),
+        Event::Message(MessageEvent::InboxDelivered { agent, messages }) => format!("delivered {} to {}", count(*messages, "message"), who(agent)),
+        Event::Message(MessageEvent::Read { .. }) => "read a message".to_owned(),
+        Event::Hat(HatEvent::Assigned { agent, hat }) => format!("gave {} the role {hat} on {task}", who(agent)),
+        Event::Handshake(HandshakeEvent::Initiated { .. }) => "proposed a plan to the team".to_owned(),
+        Event::Handshake(HandshakeEvent::Acknowledged { .. }) => "agreed to the plan of the team".to_owned(),
+        Event::Handshake(HandshakeEvent::Completed { .. }) => "completed the agreement on the plan of the team".to_owned(),
+        Event::Contract(ContractEvent::Declared { name, version, .. }) => format!("declared version {version} of the contract {name}"),
+        Event::Minion(MinionEvent::SpawnPolicySet { .. }) => "changed how many helpers agents may start".to_owned(),
+        Event::Minion(MinionEvent::Logged { status, .. }) => match status {
+            MinionStatus::Spawned => "started a helper".to_owned(),
+            MinionStatus::Completed => "got the result of a helper".to_owned(),
+            MinionStatus::Failed => "lost a helper".to_owned(),
+        },
+    };
+    let name = name_of(&envelope.actor, reader);
+    // The name of a participant keeps its letters.
+    match name.strip_prefix("the ") {
+        Some(kind) => format!("The {kind} {did}"),
+        None if envelope.actor == *reader => format!("You {did}"),
+        None => format!("{name} {did}"),
+    }
+}
+
+fn project(event: &ProjectEvent) -> String {
+    match event {
+        ProjectEvent::Created {} => "created the project".to_owned(),
+        ProjectEvent::Edited {} => "edited the project".to_owned(),
+        ProjectEvent::Completed {} => "completed the project".to_owned(),
+        ProjectEvent::Reopened {} => "opened the project again".to_owned(),
+        ProjectEvent::Paused {} => "paused the project".to_owned(),
+        ProjectEvent::Resumed {} => "resumed the project".to_owned(),
+        ProjectEvent::BranchMoved { sha } => format!("moved the project branch to {}", short(sha)),
+        ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
+        ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),
+        ProjectEvent::Relocated { repo_path } => format!("recorded that the repository is in {repo_path}"),
+        ProjectEvent::Landed { sha, base_branch, tasks } => format!("landed {} on {base_branch} at {}", count(*tasks, "task"), short(sha)),
+    }
+}
+
+fn of_task(event: &TaskEvent, task: &str, who: &dyn Fn(&str) -> String) -> String {
+    match event {
+        TaskEvent::Created {} => format!("created {task}"),
+        TaskEvent::Edited { fields } => format!("changed the {} of {task}", fields.join(", ").replace('_', " ")),
+        TaskEvent::Moved { from: Status::InReview | Status::Done, to: Status::InProgress, reason } => format!("sent {task} back{}", quoted(reason)),
+        TaskEvent::Moved { to, reason, .. } => match to {
+            Status::Backlog => format!("moved {task} to To do"),
+            Status::InProgress => format!("started {task}"),
+            Status::InReview => format!("submitted {task} for review"),
+            Status::Done => format!("finished {task}"),
+            Status::Cancelled => format!("cancelled {task}{}", quoted(reason)),
+        },
+        TaskEvent::Approved { sha } => format!("approved {task} at {}", short(sha)),
+        TaskEvent::ApprovalVoided { sha } => format!("withdrew the approval of {task} at {}, because it has newer commits", short(sha)),
+        TaskEvent::Merged { sha } => format!("merged {task} at {}", short(sha)),
+        TaskEvent::Held { by: HeldBy::Takeover } => format!("took {task} over"),
+        TaskEvent::Held { by: HeldBy::Stop } => format!("stopped {task}"),
+        TaskEvent::Held { by: HeldBy::Human | HeldBy::Plan } => format!("held {task}"),
+        TaskEvent::Released {} => format!("let agents work on {task}"),
+        TaskEvent::AttentionRequested { attention } => {
+            format!("asked for a person on {task}: {}", excerpt(&attention.detail, QUOTED_CHARACTERS))
+        }
+        TaskEvent::AttentionCleared {} => format!("settled what {task} needed"),
+        TaskEvent::WaitReasonChanged { wait_reason: Some(reason) } => format!("noted why {task} waits: {}", reason.sentence()),
+        TaskEvent::WaitReasonChanged { wait_reason: None } => format!("noted that {task} no longer waits"),
+        TaskEvent::Assigned { to: Some(name) } => format!("assigned {task} to {}", who(name)),
+        TaskEvent::Assigned { to: None } => format!("took the assignment from {task}"),
+        TaskEvent::SubmissionStored {} => format!("stored the result of {task}"),
+        TaskEvent::Verified { .. } => format!("verified {task}"),
+        TaskEvent::Linked { goal: Some(goal) } => format!("linked {task} to the goal {goal}"),
+        TaskEvent::Linked { goal: None } => format!("removed {task} from its goal"),
+    }
+}
+
+fn run(event: &RunChange, task: &str) -> String {
+    match event {
+        RunChange::Started { phase, attempt: 1 } => format!("started a {phase} on {task}"),
+        RunChange::Started { phase, attempt } => format!("started a {phase} on {task}, attempt {attempt}"),
+        RunChange::SessionSet { .. } => format!("recorded the session of the agent on {task}"),
+        RunChange::UsageReported { .. } => format!("recorded what the agent on {task} used"),
+        RunChange::StopRequested {} => format!("stopped the agent on {task}"),
+        RunChange::ConditionChanged { condition: Some(condition) } => format!("noticed that the agent on {task} {}", condition.sentence()),
+        RunChange::ConditionChanged { condition: None } => format!("noticed that the agent on {task} works again"),
+        RunChange::CheckoutLeft { detail: Some(_) } => format!("could not remove a checkout of {task}"),
+        RunChange::CheckoutLeft { detail: None } => format!("removed a checkout of {task} that was left"),
+        RunChange::HandOverRequested { limit } => format!("told the agent on {task} to hand over, because {}", limit.sentence()),
+        RunChange::Reminded {} => format!("reminded the agent on {task} of its card"),
+        RunChange::Ended { end, failure } => match (end, failure) {
+            (EndClass::Finished, _) => format!("recorded that the agent on {task} finished"),
+            (EndClass::AwaitingAnswer, _) => format!("recorded that the agent on {task} waits for an answer"),
+            (EndClass::Stopped, _) => format!("recorded that the agent on {task} stopped"),
+            (EndClass::Limited, _) => format!("recorded that the agent on {task} handed over"),
+            (EndClass::Failed | EndClass::Parked, Some(failure)) => format!("ended an attempt on {task}: {}", failure.sentence()),
+            (EndClass::Failed | EndClass::Parked, None) => format!("ended an attempt on {task}"),
+        },
+        RunChange::AccessRefused { access } => {
+            format!("refused the agent on {task} {}", count(u32::try_from(access.len()).unwrap_or(u32::MAX), "access"))
+        }
+        RunChange::CheckpointTaken { files, .. } => format!("kept {} of {task}", count(*files, "changed file")),
+        RunChange::MessageQueued {} => format!("wrote to the agent on {task}"),
+        RunChange::MessageDelivered {} => format!("delivered a message to the agent on {task}"),
+    }
+}
+
+fn permission(event: &PermissionEvent, task: &str) -> String {
+    match event {
+        PermissionEvent::Asked { tool, .. } => format!("asked to use {tool} for {task}"),
+        PermissionEvent::Answered { answer, .. } => match answer {
+            PermissionAnswer::Allow => format!("allowed a use of a tool for {task}"),
+            PermissionAnswer::Deny => format!("denied a use of a tool for {task}"),
+            PermissionAnswer::Always => format!("allowed a use of a tool for the whole of {task}"),
+        },
+        PermissionEvent::Closed { .. } => format!("passed the answer to the agent on {task}"),
+    }
+}
+
+/// Names a participant within a sentence. A managed agent is called by its kind, because its task is named anyway.
+fn name_of(actor: &Actor, reader: &Actor) -> String {
+    match actor {
+        actor if actor == reader => "you".to_owned(),
+        Actor::Owner => "the owner".to_owned(),
+        Actor::Person(name) => name.clone(),
+        Actor::Runner => "the runner".to_owned(),
+        Actor::Agent(name) => match name.split_once("-TASK-").and_then(|(kind, _)| kind.parse::<AgentKind>().ok()) {
+            Some(kind) => format!("the {kind}"),
+            None => name.clone(),
+        },
+    }
+}
+
+fn limited(scope: LimitScope) -> &'static str {
+    match scope {
+        LimitScope::Run => "an attempt",
+        LimitScope::Task => "a task",
+        LimitScope::Project => "the project",
+        LimitScope::Day => "the day",
+    }
+}
+
+fn quoted(reason: &Option<String>) -> String {
+    reason.as_deref().map_or_else(String::new, |reason| format!(": {}", excerpt(reason, QUOTED_CHARACTERS)))
+}
+
+fn count(number: u32, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ if noun.ends_with('s') => format!("{number} {noun}es"),
+        _ => format!("{number} {noun}s"),
+    }
+}
