@@ -1,10 +1,12 @@
-// Applies the stored theme before the first paint, then loads the board.
+// Applies the stored theme and density before the first paint, then loads the board.
 const { glue, wasm } = document.currentScript.dataset;
 try {
-  const theme = localStorage.getItem("theme");
-  if (theme) document.documentElement.dataset.theme = theme;
+  for (const name of ["theme", "density"]) {
+    const value = localStorage.getItem(name);
+    if (value) document.documentElement.dataset[name] = value;
+  }
 } catch {
-  // Without storage, the system theme applies.
+  // Without storage, the theme of the system and compact cards apply.
 }
 addEventListener("DOMContentLoaded", async () => {
   try {

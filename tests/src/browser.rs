@@ -204,7 +204,15 @@ impl Browser {
     /// No such element can be clicked.
     pub async fn press(&self, name: &str) {
         let path = format!("//*[self::button or self::a or @role='menuitem'][normalize-space()=\"{name}\" or @aria-label=\"{name}\"]");
-        let press = async || self.client.find(Locator::XPath(&path)).await?.click().await;
+        let press = async || {
+            // An element of the same name may be hidden, such as one that only a phone shows.
+            for element in self.client.find_all(Locator::XPath(&path)).await? {
+                if element.is_displayed().await? {
+                    return element.click().await;
+                }
+            }
+            self.client.find(Locator::XPath(&path)).await?.click().await
+        };
         self.wait(&format!("{name:?} is pressed"), press).await;
     }
 

@@ -7,13 +7,18 @@ use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::board::report::Absence;
+use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::toast::{ToastStack, Toasts};
+use crate::draft;
+use crate::overview::Overview;
+use crate::pages::board::needs_you::NeedsYouPage;
 use crate::pages::board::project::ProjectPage;
 use crate::pages::board::project_list::ProjectsPage;
 use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignInPage;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
+use crate::socket::Live;
 use crate::time::Clock;
 
 /// The status that the server reports about itself.
@@ -73,6 +78,9 @@ pub(crate) fn App() -> impl IntoView {
     let navigation = Navigation::provide();
     let client = Client::provide(Toasts::provide());
     let status = ServerStatus::provide(client);
+    draft::remove_expired();
+    let live = Live::provide(client, status);
+    Overview::provide(client, live);
     status.refresh();
     Absence::provide(client);
 
@@ -82,12 +90,25 @@ pub(crate) fn App() -> impl IntoView {
         status.reader.track();
         match project.get() {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
+            None if navigation.get() == Route::NeedsYou => view! { <NeedsYouPage /> }.into_any(),
             None if navigation.get() == Route::Settings => view! { <SettingsPage /> }.into_any(),
             None => view! { <ProjectsPage unknown=navigation.get() == Route::Unknown /> }.into_any(),
         }
     };
+    let frame = move || {
+        view! {
+            <div class="app">
+                {move || {
+                    status.reader.track();
+                    view! { <Sidebar /> }
+                }}
+                <div class="main">{page}</div>
+                <Dock />
+            </div>
+        }
+    };
     view! {
-        {move || if client.signed_out() { view! { <SignInPage /> }.into_any() } else { page().into_any() }}
+        {move || if client.signed_out() { view! { <SignInPage /> }.into_any() } else { frame().into_any() }}
         <ToastStack />
     }
 }

@@ -89,7 +89,7 @@ impl Client {
                 // The dialog that asks about them shows them.
                 Err(Failure::Refused(problem)) if problem.returning.is_some() => {}
                 Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_text(&problem.detail), &problem.hint),
-                Err(Failure::Unreachable(what)) => self.toasts.refusal(what, "Nothing was changed. Try again."),
+                Err(Failure::Unreachable(what)) => self.toasts.refusal(what, "Nothing was changed, and your text is kept. Try again."),
                 Ok(_) | Err(Failure::SignedOut) => {}
             }
             then(result);
@@ -147,8 +147,9 @@ fn refusal_text(detail: &str) -> String {
     }
 }
 
-fn unreachable(error: gloo_net::Error) -> Failure {
-    Failure::Unreachable(format!("The server did not answer ({error})."))
+/// The reason that the browser gives differs from one to the next and helps nobody.
+fn unreachable(_reason: gloo_net::Error) -> Failure {
+    Failure::Unreachable("The server did not answer.".to_owned())
 }
 
 /// The body of a request without arguments, because the server accepts only JSON.

@@ -1,9 +1,55 @@
-//! The text filter of the board. A card must contain each word in its id, title, role, badge, goal or contributors.
+//! The filter of the board: words, each of which a card must contain in its id, title, role, badge, goal or contributors, and a facet.
 
 use domain::board::card::Card;
 use domain::id::GoalId;
 
+use crate::components::badge::card_state::CardState;
 use crate::components::badge::{card_badge, phase_label};
+
+/// The cards that a button of the bar shows alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Facet {
+    NeedsYou,
+    AtWork,
+    Waiting,
+}
+
+impl Facet {
+    pub(crate) const ALL: [Self; 3] = [Self::NeedsYou, Self::AtWork, Self::Waiting];
+
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "Needs you",
+            Self::AtWork => "At work",
+            Self::Waiting => "Waiting",
+        }
+    }
+
+    pub(crate) fn accepts(self, card: &Card) -> bool {
+        let state = CardState::of(card);
+        match self {
+            Self::NeedsYou => state.needs_person(),
+            Self::AtWork => card.run.is_some(),
+            Self::Waiting => !state.needs_person() && card.status.is_open() && card.run.is_none(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) words: String,
+    pub(crate) facet: Option<Facet>,
+}
+
+impl Filter {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.trim().is_empty() && self.facet.is_none()
+    }
+
+    pub(crate) fn accepts(&self, card: &Card) -> bool {
+        self.facet.is_none_or(|facet| facet.accepts(card)) && matches(card, &self.words)
+    }
+}
 
 pub(crate) fn matches(card: &Card, query: &str) -> bool {
     let mut words = query.split_whitespace().peekable();
@@ -11,8 +57,8 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
         return true;
     }
     let (badge, _) = card_badge(card);
-    let hands = &card.contributors;
-    let names = hands.built_by.iter().chain(&hands.assigned_to).chain(&hands.approved_by).chain(&hands.verified_by);
+    let contributors = &card.contributors;
+    let names = contributors.built_by.iter().chain(&contributors.assigned_to).chain(&contributors.approved_by).chain(&contributors.verified_by);
     let names: String = names.map(|name| format!(" {name}")).collect();
     let goal = card.goal_id.as_ref().map_or("", GoalId::as_str);
     let text = format!("{} {} {} {badge} {goal}{names}", card.id, card.title, phase_label(card.phase)).to_lowercase();
@@ -43,5 +89,15 @@ mod tests {
         for other in ["logout", "login reviewer", "task-008"] {
             assert!(!matches(&card, other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn facet_shows_its_cards_alone() {
+        let waiting = testing::card(1, Status::Backlog);
+        let asking = Card { attention: Some(Attention::new(AttentionKind::NeedsInput, "")), ..waiting.clone() };
+        let accepted = |card: &Card| Facet::ALL.into_iter().filter(|facet| facet.accepts(card)).collect::<Vec<_>>();
+        assert_eq!(accepted(&waiting), [Facet::Waiting]);
+        assert_eq!(accepted(&asking), [Facet::NeedsYou]);
+        assert_eq!(accepted(&testing::card(1, Status::Done)), []);
     }
 }

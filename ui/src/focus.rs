@@ -44,8 +44,10 @@ pub(crate) fn preserving_focus<T>(update: impl FnOnce() -> T) -> T {
 
 /// Moves the focus to a neighbouring card: within the column, or to the nearest column with cards.
 pub(crate) fn step(step: Step) {
-    let columns: Vec<Vec<HtmlElement>> =
-        elements(document().query_selector_all("[data-status]")).iter().map(|column| elements(column.query_selector_all(".card-open"))).collect();
+    let columns: Vec<Vec<HtmlElement>> = elements(document().query_selector_all("[data-status]:not([data-folded])"))
+        .iter()
+        .map(|column| elements(column.query_selector_all(".card-open")))
+        .collect();
     let active = focused();
     let position = columns.iter().enumerate().find_map(|(column, cards)| {
         cards.iter().position(|card| Some(card) == active.as_ref() || in_same_card(card, active.as_ref())).map(|row| (column, row))
@@ -56,6 +58,16 @@ pub(crate) fn step(step: Step) {
     {
         focus(card);
     }
+}
+
+/// The task whose card is `by` cards after that of `task` on the board, column after column.
+pub(crate) fn neighbour_of(task: &TaskId, by: isize) -> Option<TaskId> {
+    let tasks: Vec<TaskId> = elements(document().query_selector_all("[data-status]:not([data-folded]) [data-task]"))
+        .iter()
+        .filter_map(|card| card.get_attribute("data-task")?.parse().ok())
+        .collect();
+    let index = tasks.iter().position(|known| known == task)?;
+    tasks.get(index.checked_add_signed(by)?).cloned()
 }
 
 /// The target of a step on a board whose columns show `sizes` cards: the first card if no card has the focus.

@@ -8,6 +8,7 @@
 mod app;
 mod client;
 mod components;
+mod draft;
 mod drag;
 mod filter;
 mod focus;
@@ -15,6 +16,7 @@ mod invalidation;
 mod keys;
 mod live_list;
 mod moves;
+mod overview;
 mod pages;
 mod project_data;
 mod reader;

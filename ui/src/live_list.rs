@@ -13,7 +13,7 @@ use leptos::task::spawn_local;
 
 use crate::client::Failure;
 
-/// Time to collect further events before the list is requested again.
+/// The usual time to collect further events.
 const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(120);
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
@@ -35,6 +35,8 @@ pub(crate) struct LiveList<T: 'static> {
     pub(crate) failure: RwSignal<Option<String>>,
     request: StoredValue<Rc<dyn Fn() -> Answer<T>>, LocalStorage>,
     state: StoredValue<State>,
+    /// Time to collect further events before the list is requested again.
+    interval: StoredValue<Duration>,
     is_settled: fn(&T) -> bool,
 }
 
@@ -59,6 +61,7 @@ impl<T: Send + Sync + 'static> LiveList<T> {
             failure: RwSignal::new(None),
             request: StoredValue::new_local(request),
             state: StoredValue::new(State::default()),
+            interval: StoredValue::new(DEBOUNCE_INTERVAL),
             is_settled,
         };
         Effect::new(move |was_requested: Option<bool>| {
@@ -71,6 +74,12 @@ impl<T: Send + Sync + 'static> LiveList<T> {
             has_board
         });
         list
+    }
+
+    /// Requests the list less often while events arrive.
+    pub(crate) fn every(self, interval: Duration) -> Self {
+        self.interval.set_value(interval);
+        self
     }
 
     /// Keeps the list up to date for as long as the current owner lives.
@@ -95,8 +104,9 @@ impl<T: Send + Sync + 'static> LiveList<T> {
             !std::mem::replace(&mut state.scheduled, true)
         });
         if schedule == Some(true) {
+            let interval = self.interval.get_value();
             spawn_local(async move {
-                sleep(DEBOUNCE_INTERVAL).await;
+                sleep(interval).await;
                 if self.state.try_update_value(|state| state.scheduled = false).is_some() {
                     self.refetch();
                 }

@@ -15,6 +15,7 @@ use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
+use crate::draft::draft;
 use crate::focus::on_card;
 use crate::store::Store;
 
@@ -154,7 +155,7 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
 fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let moves = Moves::from_context();
     let PendingMove { task, to, prompt } = pending;
-    let text = RwSignal::new(String::new());
+    let text = draft(&format!("move/{task}/{to}"));
     let reason = RwSignal::new(CancelReason::Abandoned);
     let merge = RwSignal::new(true);
     let ready = Signal::derive(move || match prompt {
@@ -168,6 +169,7 @@ fn MoveDialog(pending: PendingMove) -> impl IntoView {
             _ => non_empty(text),
         };
         let merge = (prompt == MovePrompt::Merge && !merge.get_untracked()).then_some(false);
+        text.set(String::new());
         moves.pending.set(None);
         moves.send(task.clone(), TaskPatch { status: Some(to), reason, merge, ..TaskPatch::default() });
     };

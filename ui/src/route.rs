@@ -49,6 +49,8 @@ impl Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Projects,
+    /// Everything that needs the reader.
+    NeedsYou,
     /// Browsers that are signed in, and the persons of the board.
     Settings,
     Board {
@@ -78,6 +80,7 @@ impl Route {
         let project = |id: &str| id.parse::<ProjectId>();
         match parts.as_slice() {
             [] => Self::Projects,
+            ["needs-you"] => Self::NeedsYou,
             ["settings"] => Self::Settings,
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
@@ -100,6 +103,7 @@ impl Route {
     pub(crate) fn path(&self) -> String {
         match self {
             Self::Projects | Self::Unknown => "/".to_owned(),
+            Self::NeedsYou => "/needs-you".to_owned(),
             Self::Settings => "/settings".to_owned(),
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
@@ -121,7 +125,7 @@ impl Route {
             Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::ProjectSection { project, .. } => {
                 Some(project)
             }
-            Self::Projects | Self::Settings | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::Settings | Self::Unknown => None,
         }
     }
 
@@ -131,7 +135,7 @@ impl Route {
             Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::Settings | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::Settings | Self::Unknown => None,
         }
     }
 
@@ -230,6 +234,7 @@ mod tests {
         };
         let pages = [
             Route::Projects,
+            Route::NeedsYou,
             Route::Settings,
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },

@@ -1,15 +1,16 @@
-//! The live connection: opens it, resumes after the last known event, and reconnects when it breaks.
+//! The live connection of the page: one WebSocket for all projects, which resumes after the last known event and reconnects when it breaks.
 //!
-//! Must not interpret events, because the store does.
+//! Must not interpret events: those who follow it do.
 
+use std::rc::Rc;
 use std::time::Duration;
 
-use domain::event::{Event, Seq};
-use domain::id::ProjectId;
+use domain::event::{Envelope, Event, Seq};
+use domain::id::RunId;
 use domain::team::person::PersonEvent;
-use domain::wire::{BoardView, Frame};
+use domain::time::Timestamp;
+use domain::wire::Frame;
 use futures_util::StreamExt;
-use futures_util::future::{AbortHandle, abortable};
 use gloo_net::websocket::Message;
 use gloo_net::websocket::futures::WebSocket;
 use gloo_timers::future::sleep;
@@ -18,138 +19,191 @@ use leptos::task::spawn_local;
 
 use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
-use crate::focus::preserving_focus;
-use crate::store::Store;
+use crate::time::now;
 
-/// The state of the connection, as the top bar shows it.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionState {
-    /// The board is being requested.
     Opening,
     /// Missed events are arriving.
     CatchingUp,
     Live,
     /// The connection broke; retries are under way.
     Lost,
-    /// The project does not exist, or the browser must sign in first.
-    Refused,
+    /// The browser must sign in first.
+    SignedOut,
 }
 
-/// Time after which a quiet socket counts as live. The missed events may all belong to other projects.
+/// One thing that the connection reports.
+pub(crate) enum Notice {
+    /// The connection is open. Unless it resumed an earlier one, everything must be requested.
+    Connected {
+        resumed: bool,
+    },
+    Event(Box<Envelope>),
+    /// The last output line of a running agent.
+    Activity(RunId, String),
+}
+
+type Follower = Rc<dyn Fn(&Notice)>;
+
+/// Time after which a quiet socket counts as live.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Keeps `store` up to date with `project` for as long as the current owner lives.
-pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<ConnectionState> {
-    let link = RwSignal::new(ConnectionState::Opening);
-    let (client, status) = (Client::from_context(), ServerStatus::from_context());
-    let (task, handle) = abortable(run(store, project, link, client, status));
-    on_cleanup(move || AbortHandle::abort(&handle));
-    spawn_local(async move {
-        let _aborted_with_the_page = task.await;
-    });
-    link
+#[derive(Clone, Copy)]
+pub(crate) struct Live {
+    pub(crate) state: RwSignal<ConnectionState>,
+    /// Since when the server does not answer.
+    pub(crate) lost_since: RwSignal<Option<Timestamp>>,
+    client: Client,
+    status: ServerStatus,
+    followers: StoredValue<Vec<(u64, Follower)>, LocalStorage>,
+    next_follower: StoredValue<u64>,
+    /// The last known event, and the epoch of its log.
+    place: StoredValue<Option<(Seq, String)>>,
 }
 
-async fn run(store: Store, project: ProjectId, link: RwSignal<ConnectionState>, client: Client, status: ServerStatus) {
-    let mut failures = 0;
-    loop {
-        let place = match store.place() {
-            Some(place) => place,
-            None => match client.board(&project).await {
-                Ok(board) => load(store, board),
-                Err(Failure::Refused(_) | Failure::SignedOut) => {
-                    link.set(ConnectionState::Refused);
-                    return;
-                }
-                Err(Failure::Unreachable(_)) => {
-                    link.set(ConnectionState::Lost);
-                    sleep(retry_delay(failures)).await;
-                    failures += 1;
-                    continue;
-                }
-            },
+impl Live {
+    /// Opens the connection, and makes it available below the current owner.
+    pub(crate) fn provide(client: Client, status: ServerStatus) -> Self {
+        let live = Self {
+            state: RwSignal::new(ConnectionState::Opening),
+            lost_since: RwSignal::new(None),
+            client,
+            status,
+            followers: StoredValue::new_local(Vec::new()),
+            next_follower: StoredValue::new(0),
+            place: StoredValue::new(None),
         };
-        match listen(store, &project, place, link, status).await {
-            End::Resync => {
-                link.set(ConnectionState::CatchingUp);
-                if let Ok(board) = client.board(&project).await {
-                    load(store, board);
-                    failures = 0;
+        provide_context(live);
+        spawn_local(live.run());
+        live
+    }
+
+    pub(crate) fn from_context() -> Self {
+        expect_context()
+    }
+
+    /// Whether the server answers. A page disables what it cannot do without the server.
+    pub(crate) fn is_lost(self) -> bool {
+        self.state.get() == ConnectionState::Lost
+    }
+
+    /// Whether notices have begun to arrive.
+    pub(crate) fn is_connected(self) -> bool {
+        matches!(self.state.get_untracked(), ConnectionState::CatchingUp | ConnectionState::Live)
+    }
+
+    /// Passes every notice to `follower` for as long as the current owner lives.
+    pub(crate) fn follow(self, follower: impl Fn(&Notice) + 'static) {
+        let number = self.next_follower.get_value();
+        self.next_follower.set_value(number + 1);
+        self.followers.update_value(|followers| followers.push((number, Rc::new(follower))));
+        on_cleanup(move || {
+            let _app_closed = self.followers.try_update_value(|followers| followers.retain(|(known, _)| *known != number));
+        });
+    }
+
+    fn notify(self, notice: &Notice) {
+        // A copy, because a follower may open a page with followers of its own.
+        let followers = self.followers.get_value();
+        followers.iter().for_each(|(_, follower)| follower(notice));
+    }
+
+    async fn run(self) {
+        let mut failures = 0;
+        loop {
+            match self.listen().await {
+                End::Resync => {
+                    self.place.set_value(None);
                     continue;
                 }
+                End::Closed { after_hello: true } => failures = 0,
+                End::Closed { after_hello: false } => {}
             }
-            End::Closed { after_hello: true } => failures = 0,
-            End::Closed { after_hello: false } => {}
+            self.state.set(ConnectionState::Lost);
+            if self.lost_since.with_untracked(Option::is_none) {
+                self.lost_since.set(Some(now()));
+            }
+            sleep(retry_delay(failures)).await;
+            failures += 1;
+            // A refused socket gives no reason, but a refused request does.
+            if self.client.server().await == Err(Failure::SignedOut) {
+                self.state.set(ConnectionState::SignedOut);
+                return;
+            }
         }
-        link.set(ConnectionState::Lost);
-        sleep(retry_delay(failures)).await;
-        failures += 1;
-        // A refused socket gives no reason, but a refused request does.
-        if client.server().await == Err(Failure::SignedOut) {
-            link.set(ConnectionState::Refused);
-            return;
+    }
+
+    /// Reads one socket to its end.
+    async fn listen(self) -> End {
+        let place = self.place.get_value();
+        let Some(address) = address(place.as_ref()) else { return End::Closed { after_hello: false } };
+        let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { after_hello: false } };
+        let mut newest = None;
+        while let Some(Ok(message)) = socket.next().await {
+            let Message::Text(text) = message else { continue };
+            // A newer server may send frames that this page does not know.
+            let Ok(frame) = serde_json::from_str::<Frame>(&text) else { continue };
+            match frame {
+                Frame::Hello { seq, epoch } => {
+                    newest = Some(seq);
+                    self.lost_since.set(None);
+                    let missed = place.as_ref().is_some_and(|(after, _)| seq > *after);
+                    if place.is_none() {
+                        self.place.set_value(Some((seq, epoch)));
+                    }
+                    self.state.set(if missed { ConnectionState::CatchingUp } else { ConnectionState::Live });
+                    set_timeout(move || self.settle(), CATCH_UP_TIMEOUT);
+                    self.status.refresh();
+                    self.notify(&Notice::Connected { resumed: place.is_some() });
+                }
+                Frame::Event { event } => self.receive(event, newest),
+                Frame::Activity { run_id, line } => self.notify(&Notice::Activity(run_id, line)),
+                Frame::Server {} => self.status.refresh(),
+                Frame::Resync {} => return End::Resync,
+            }
+        }
+        End::Closed { after_hello: newest.is_some() }
+    }
+
+    fn receive(self, event: Box<Envelope>, newest: Option<Seq>) {
+        // A new role can be the reader's, and with it their rights.
+        if matches!(event.event, Event::Parking(_) | Event::Pause(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
+            self.status.refresh();
+        }
+        let seq = event.seq;
+        self.place.update_value(|place| {
+            if let Some((last, _)) = place {
+                *last = seq;
+            }
+        });
+        self.notify(&Notice::Event(event));
+        if newest.is_some_and(|newest| seq >= newest) {
+            self.settle();
+        }
+    }
+
+    fn settle(self) {
+        if self.state.get_untracked() == ConnectionState::CatchingUp {
+            self.state.set(ConnectionState::Live);
         }
     }
 }
 
-fn load(store: Store, view: BoardView) -> (Seq, String) {
-    let place = (view.board.seq, view.board.epoch.clone());
-    store.load(view);
-    place
-}
-
 enum End {
-    /// The client must request the board again.
+    /// The client must request everything again.
     Resync,
     Closed {
         after_hello: bool,
     },
 }
 
-/// Reads one socket to its end.
-async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String), link: RwSignal<ConnectionState>, status: ServerStatus) -> End {
-    let Some(address) = address(project, after, &epoch) else { return End::Closed { after_hello: false } };
-    let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { after_hello: false } };
-    let mut newest = None;
-    while let Some(Ok(message)) = socket.next().await {
-        let Message::Text(text) = message else { continue };
-        // A newer server may send frames that this page does not know.
-        let Ok(frame) = serde_json::from_str::<Frame>(&text) else { continue };
-        match frame {
-            Frame::Hello { seq, .. } => {
-                newest = Some(seq);
-                store.wake_logs();
-                link.set(if seq > after { ConnectionState::CatchingUp } else { ConnectionState::Live });
-                set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
-            }
-            Frame::Event { event } => {
-                // A new role can be the reader's, and with it their rights.
-                if matches!(event.event, Event::Parking(_) | Event::Pause(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
-                    status.refresh();
-                }
-                preserving_focus(|| store.apply(&event));
-                if newest.is_some_and(|newest| event.seq >= newest) {
-                    settle(link);
-                }
-            }
-            Frame::Activity { run_id, line } => store.note_activity(run_id, line),
-            Frame::Server {} => status.refresh(),
-            Frame::Resync {} => return End::Resync,
-        }
-    }
-    End::Closed { after_hello: newest.is_some() }
-}
-
-fn settle(link: RwSignal<ConnectionState>) {
-    if link.try_get_untracked() == Some(ConnectionState::CatchingUp) {
-        link.set(ConnectionState::Live);
-    }
-}
-
-fn address(project: &ProjectId, after: Seq, epoch: &str) -> Option<String> {
+fn address(place: Option<&(Seq, String)>) -> Option<String> {
     let location = window().location();
     let scheme = if location.protocol().ok()? == "https:" { "wss" } else { "ws" };
-    Some(format!("{scheme}://{}/api/ws?project={project}&after={after}&epoch={epoch}", location.host().ok()?))
+    let query = place.map(|(after, epoch)| format!("?after={after}&epoch={epoch}")).unwrap_or_default();
+    Some(format!("{scheme}://{}/api/ws{query}", location.host().ok()?))
 }
 
 /// The delay before the next attempt. It starts short, because a restart is quick, and grows to five seconds.

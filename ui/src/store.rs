@@ -10,15 +10,17 @@ use domain::board::project::Project;
 use domain::board::reducer::{Board, BoardChange};
 use domain::board::status::Status;
 use domain::board::task::event::TaskEvent;
-use domain::event::{Envelope, Event, Seq};
+use domain::event::{Envelope, Event};
 use domain::id::{RunId, TaskId};
 use domain::wire::{BoardView, CardPage, FinishedCards};
 use leptos::prelude::*;
 
 use crate::invalidation::{ListKind, stale_lists};
 
+mod follow;
 mod totals;
 
+pub(crate) use follow::follow;
 pub(crate) use totals::Totals;
 
 /// One project's board in signals.
@@ -64,11 +66,6 @@ impl Store {
 
     pub(crate) fn from_context() -> Self {
         expect_context()
-    }
-
-    /// The last known event, to resume after it.
-    pub(crate) fn place(self) -> Option<(Seq, String)> {
-        self.board.with_value(|board| board.as_ref().map(|board| (board.seq, board.epoch.clone())))
     }
 
     /// Replaces the board with one from the server.

@@ -79,6 +79,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        landed: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

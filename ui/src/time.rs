@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::time::{Timestamp, ago};
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsValue;
 
 /// The current time, to the second.
 #[derive(Clone, Copy)]
@@ -46,6 +47,17 @@ impl Clock {
 pub(crate) fn now() -> Timestamp {
     #[expect(clippy::cast_possible_truncation, reason = "current times fit into i64, and the fraction is not needed")]
     Timestamp::from_milliseconds(js_sys::Date::now() as i64)
+}
+
+/// The time of day in the zone of the browser, such as `14:05`, with the date if it is another day.
+pub(crate) fn local_time(at: Timestamp) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "current times in milliseconds fit into f64")]
+    let date = js_sys::Date::new(&JsValue::from_f64(at.milliseconds() as f64));
+    let clock = format!("{:02}:{:02}", date.get_hours(), date.get_minutes());
+    if date.to_date_string() == js_sys::Date::new_0().to_date_string() {
+        return clock;
+    }
+    format!("{:02}-{:02} {clock}", date.get_month() + 1, date.get_date())
 }
 
 /// `42s`, `3m 07s`, `2h 05m`, `3d 4h`.

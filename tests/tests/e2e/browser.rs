@@ -12,7 +12,7 @@ use tests::server::{TestServer, card};
 
 use crate::support::{self, agents_of};
 
-const SCENARIO: &str = include_str!("../../scenarios/board.json");
+pub(crate) const SCENARIO: &str = include_str!("../../scenarios/board.json");
 
 #[tokio::test]
 async fn person_creates_a_project_and_watches_it_complete() {
@@ -35,21 +35,21 @@ async fn person_creates_a_project_and_watches_it_complete() {
     browser.shows("#project-found", &start).await;
     browser.press("Create").await;
 
-    browser.shows(".crumb", "Letters").await;
+    browser.shows(".bar h1", "Letters").await;
     mark(&browser).await;
     for (task, name) in [("TASK-002", "Write alpha"), ("TASK-003", "Write beta")] {
         support::reached(&server, task).await;
         browser.shows(&format!("[data-status=in_progress] [data-task={task}][data-live]"), name).await;
-        browser.shows(&format!("[data-task={task}] .badge"), "Working").await;
+        browser.has(&format!("[data-task={task}][data-state=working]")).await;
         browser.shows(&format!("[data-task={task}] .last"), "runs touch").await;
     }
-    browser.shows("[data-status=backlog] [data-task=TASK-004] .reason", "Blocked by TASK-002").await;
+    browser.shows("[data-status=backlog] [data-task=TASK-004] .meta", "After TASK-002").await;
     for task in ["TASK-002", "TASK-003", "TASK-004"] {
         support::open(&server, task);
     }
-    browser.shows(".project-header .badge", "Complete").await;
+    browser.shows(".goal-line .badge", "Complete").await;
     browser.shows("[data-status=done] .count", "5").await;
-    browser.shows(".project-header", "5 of 5 done").await;
+    browser.shows(".goal-line", "5 of 5 done").await;
 
     browser.press("Land").await;
     browser.press("Land on main").await;
@@ -124,7 +124,8 @@ async fn two_browsers_show_the_same_board() {
     bob.click("[role=menuitem]:last-child").await;
     bob.shows("dialog", "Move TASK-003 to Cancelled").await;
     bob.press("Move to Cancelled").await;
-    ada.shows("[data-status=cancelled] [data-task=TASK-003] .badge", "Abandoned").await;
+    ada.press("Show Cancelled").await;
+    ada.shows("[data-status=cancelled] [data-task=TASK-003] .meta", "Abandoned").await;
     for task in ["TASK-001", "TASK-002"] {
         support::open(&server, task);
     }
@@ -142,7 +143,8 @@ async fn board_reconnects_after_server_crash() {
     browser.shows(".connection", "Live").await;
 
     server.kill().await.unwrap();
-    browser.shows(".connection", "Connection lost, reconnecting").await;
+    browser.shows(".connection", "Reconnecting").await;
+    browser.shows(".banner[role=alert]", "The server does not answer since").await;
 
     // The board changes while the browser is disconnected.
     let port = server.port();
@@ -150,7 +152,7 @@ async fn board_reconnects_after_server_crash() {
     cancel(&server, "TASK-001").await;
     add(&server, &project, "Write gamma").await;
     assert!(server.stop().await.unwrap().success());
-    browser.shows(".connection", "Connection lost").await;
+    browser.shows(".connection", "Reconnecting").await;
     browser.has("[data-status=backlog] [data-task=TASK-001]").await;
 
     server.serve_on(port).await.unwrap();
@@ -174,7 +176,7 @@ async fn plan_is_edited_before_approval() {
     // The button is disabled while the server checks the repository.
     browser.has("dialog button[type=submit]:enabled").await;
     browser.press("Create").await;
-    browser.shows(".crumb", "Letters").await;
+    browser.shows(".bar h1", "Letters").await;
     mark(&browser).await;
     browser.shows(".banner", "3 tasks. Nothing starts until you approve it.").await;
     browser.press("Review the plan").await;
@@ -205,7 +207,7 @@ async fn plan_is_edited_before_approval() {
     for task in ["TASK-002", "TASK-004", "TASK-005"] {
         support::open(&server, task);
     }
-    browser.shows(".project-header .badge", "Complete").await;
+    browser.shows(".goal-line .badge", "Complete").await;
     let board = server.board(&"PROJ-001".parse().unwrap()).await.unwrap();
     assert_eq!(card(&board, "beta").runs, 0);
     same_page(&browser, &[]).await;
@@ -221,8 +223,9 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.fill("#task-title", "Choose the colour").await;
     browser.press("Add and start").await;
 
-    browser.shows("[data-task=TASK-001] .badge", "Needs you: question").await;
-    browser.shows("[data-task=TASK-001] .reason", "Which colour should it be?").await;
+    browser.has("[data-task=TASK-001][data-state=question]").await;
+    browser.shows("[data-task=TASK-001] .say", "Which colour should it be?").await;
+    browser.shows("[data-task=TASK-001] .card-actions", "Violet").await;
     browser.press("Choose the colour").await;
     browser.shows(".question", "Which colour should it be?").await;
     browser.press("Violet").await;
@@ -288,14 +291,16 @@ async fn controls_are_labelled_and_pages_fit_a_phone() {
     assert_fits(&browser, "the dialog for a project").await;
 
     open_board(&browser, &server, &project).await;
-    browser.shows(&format!("[data-task={started}] .badge"), "Needs you: question").await;
+    browser.has(&format!("[data-task={started}][data-state=question]")).await;
     assert_fits(&browser, "the board").await;
+    browser.click(".column-tabs button:first-child").await;
     browser.press("Move TASK-001").await;
     assert_fits(&browser, "the menu").await;
     browser.keys(&Key::Escape).await;
     browser.press("New task").await;
     assert_fits(&browser, "the dialog for a task").await;
     browser.press("Back").await;
+    browser.click(".column-tabs button:nth-child(2)").await;
     browser.press("Choose the colour").await;
     browser.has(".question").await;
     assert_fits(&browser, "the sheet").await;
@@ -358,7 +363,7 @@ async fn plan_is(browser: &Browser, tasks: &[&str]) {
 }
 
 /// Creates a project without a goal, with tasks that are held.
-async fn empty_board(server: &TestServer, titles: &[&str]) -> ProjectId {
+pub(crate) async fn empty_board(server: &TestServer, titles: &[&str]) -> ProjectId {
     let new = NewProject { title: "Letters".to_owned(), plan: Some(false), plan_approval: Some(PlanApproval::Auto), ..NewProject::default() };
     let project: Project = server.post("/api/projects", &new).await.unwrap();
     for title in titles {

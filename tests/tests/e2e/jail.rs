@@ -205,7 +205,7 @@ async fn owner_chooses_the_sandbox_and_allows_a_file_on_the_board() {
     browser.click("[aria-label='Sandbox of agents'] label:nth-child(2) input").await;
     browser.shows("[aria-label='Sandbox of agents'] label:nth-child(2)", "In a jail").await;
     browser.press("Create").await;
-    browser.shows(".crumb", "Pages").await;
+    browser.shows(".bar h1", "Pages").await;
 
     let project: ProjectId = "PROJ-001".parse().unwrap();
     let task = add(&server, &project, "Add a page").await;

@@ -11,6 +11,7 @@ mod chaos;
 mod checkpoints;
 mod demo;
 mod demo_site;
+mod drafts;
 mod failures;
 mod intervention;
 mod jail;

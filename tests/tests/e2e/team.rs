@@ -99,14 +99,14 @@ async fn person_exchanges_messages_with_agents() {
     tabs_are(&browser, "Board Team").await;
     text(&server, &ben, "send", json!({"to_agent": "human", "message": "Which **colour**? <img src=x onerror=alert(1)>"})).await;
     tabs_are(&browser, "Board Team Messages").await;
-    browser.shows(".sections .bubble", "1").await;
+    browser.shows(".sections .count-badge", "1").await;
 
     browser.click(".sections a[href$='/messages']").await;
     browser.shows(".message[data-new] .prose strong", "colour").await;
     browser.shows(".message[data-new]", "<img src=x onerror=alert(1)>").await;
     browser.lacks(".message img").await;
     browser.shows(".message", "cc: mara").await;
-    browser.lacks(".sections .bubble").await;
+    browser.lacks(".sections .count-badge").await;
     let unread: Unread = server.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
     assert_eq!(unread.count, 0);
 
@@ -172,14 +172,14 @@ async fn message_filter_is_in_the_url() {
 async fn open_dialog_captures_shortcuts() {
     let (_relay, _project, browser) = at_board().await;
     browser.keys("4").await;
-    browser.shows("h1", "Goals").await;
+    browser.shows("h2", "Goals").await;
     browser.press("New goal").await;
     // A click on text moves the focus out of the dialog.
     browser.click("dialog h1").await;
     browser.keys("6").await;
     browser.keys(&Key::Escape).await;
     browser.lacks("dialog").await;
-    browser.shows("h1", "Goals").await;
+    browser.shows("h2", "Goals").await;
     browser.until("the focus is back", "document.activeElement.innerText.trim() === 'New goal'").await;
     same_page(&browser, &[]).await;
 }
@@ -270,7 +270,7 @@ async fn task_shows_its_contributors() {
     let [ben, vera] = join(&server, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
     let _: Value = server.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .reason", "Assigned to ben").await;
+    browser.shows("[data-task=TASK-001] .meta", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
     text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
@@ -296,7 +296,7 @@ async fn task_shows_its_contributors() {
     browser.shows(".sheet dl", "Verified by\nvera").await;
     browser.click("#tab-Messages").await;
     for notice in ["REVIEW", "APPROVED", "VERIFIED"] {
-        browser.shows(".sheet .message[data-notice] .chip", notice).await;
+        browser.shows(".sheet .message[data-notice] .label-chip", notice).await;
     }
     same_page(&browser, &["/api/tasks/TASK-001/verify"]).await;
 }

@@ -190,9 +190,9 @@ fn prompts_are_no_rust_strings() {
 #[test]
 fn the_board_decides_no_move() {
     let words = ["Backlog", "InProgress", "InReview", "Done", "Cancelled"].map(|status| format!(" Status::{status}"));
-    let board = product().into_iter().filter(|file| file.path.starts_with("ui/src/") && file.path != "ui/src/components/badge.rs");
+    let board = product().into_iter().filter(|file| file.path.starts_with("ui/src/") && !file.path.starts_with("ui/src/components/badge"));
     let found = board.flat_map(|file| words.iter().flat_map(|word| file.lines_with(word)).collect::<Vec<_>>());
-    none("the board asks domain::board::transition; words and colours of a status are in ui/src/components/badge.rs", found.collect());
+    none("the board asks domain::board::transition; words and colours of a status are in ui/src/components/badge.rs and below it", found.collect());
 }
 
 #[test]

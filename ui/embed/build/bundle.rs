@@ -12,8 +12,15 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 6] =
-    ["style/tokens.css", "style/base.css", "style/components.css", "style/board.css", "style/panel.css", "style/collaboration.css"];
+const STYLES: [&str; 7] = [
+    "style/tokens.css",
+    "style/base.css",
+    "style/components.css",
+    "style/shell.css",
+    "style/board.css",
+    "style/panel.css",
+    "style/collaboration.css",
+];
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
     <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Rebuild it without that variable.</p>";
@@ -52,7 +59,10 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
         style.push_str(&read(name)?);
     }
     let quality = if release { 10 } else { 4 };
+    let font = fs::read(sources.join("style/inter.woff2")).map_err(|error| format!("reading the font: {error}"))?;
+    style = style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));
     let named = [
+        ("inter.woff2", "font/woff2", font),
         ("board.css", "text/css; charset=utf-8", style.into_bytes()),
         ("boot.js", "text/javascript; charset=utf-8", read("boot.js")?.into_bytes()),
         ("board.js", "text/javascript; charset=utf-8", output.js().as_bytes().to_vec()),
@@ -62,14 +72,14 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
     let mut html = read("index.html")?;
     let mut files = Vec::new();
     for (name, content_type, bytes) in named {
-        let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
-        let path = format!("/assets/{stem}-{}.{extension}", digest(&bytes));
+        let path = asset_path(name, &bytes);
         let mark = format!("{{{{{name}}}}}");
         if !html.contains(&mark) {
             return Err(format!("ui/index.html does not name {mark}").into());
         }
         html = html.replace(&mark, &path);
-        let brotli = Some(compress(&bytes, quality)?);
+        // The font is compressed already.
+        let brotli = if content_type == "font/woff2" { None } else { Some(compress(&bytes, quality)?) };
         files.push(File { path, content_type, bytes, brotli, immutable: true });
     }
     if html.contains("{{") {
@@ -108,6 +118,12 @@ pub(crate) fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
     table.push_str("]\n");
     fs::write(out.join("assets.rs"), table)?;
     Ok(())
+}
+
+/// The address of a file, with a hash of its content.
+fn asset_path(name: &str, bytes: &[u8]) -> String {
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    format!("/assets/{stem}-{}.{extension}", digest(bytes))
 }
 
 fn page(html: String) -> File {

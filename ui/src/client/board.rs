@@ -1,7 +1,9 @@
 //! Requests about projects, plans, tasks, comments, review gates and goals.
 
 use domain::board::goal::{Goal, NewGoal};
+use domain::board::needs_you::NeedsYouList;
 use domain::board::project::Project;
+use domain::board::project::summary::ProjectSummary;
 use domain::board::report::Report;
 use domain::board::review_round::ReviewRound;
 use domain::board::status::Status;
@@ -21,8 +23,13 @@ use serde::de::IgnoredAny;
 use super::{Client, Failure, empty, project_path, task_path};
 
 impl Client {
-    pub(crate) async fn projects(self) -> Result<List<Project>, Failure> {
+    pub(crate) async fn projects(self) -> Result<List<ProjectSummary>, Failure> {
         self.get("/api/projects").await
+    }
+
+    /// The decisions that wait for the reader, on all projects.
+    pub(crate) async fn needs_you(self) -> Result<NeedsYouList, Failure> {
+        self.get("/api/needs-you").await
     }
 
     /// The report of the time since `since`.

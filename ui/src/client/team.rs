@@ -64,6 +64,11 @@ impl Client {
         self.get(&project_path(&project, "/inbox")).await
     }
 
+    /// Marks one message to the reader as read.
+    pub(crate) async fn read_message(self, message: i64) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &format!("/api/messages/{message}/read"), &empty()).await
+    }
+
     pub(crate) async fn read_inbox(self, project: ProjectId, ack: Option<i64>) -> Result<Inbox, Failure> {
         self.send(Method::POST, &project_path(&project, "/inbox/read"), &ReadInbox { ack }).await
     }

@@ -2,6 +2,7 @@
 //!
 //! Must not decide anything: `domain` knows which moves are legal.
 
+pub(crate) mod card_state;
 pub(crate) mod team;
 
 use domain::board::attention::AttentionKind;
@@ -60,20 +61,16 @@ pub(crate) const fn status_tone(status: Status) -> Tone {
     }
 }
 
-/// The text of an empty column.
-pub(crate) const fn empty_column_text(status: Status, may_write: bool) -> &'static str {
-    match status {
-        Status::Backlog if may_write => "No tasks yet. Press n to add one.",
-        Status::Backlog => "No tasks yet.",
-        Status::InProgress => "Nothing in progress.",
-        Status::InReview => "Nothing to review.",
-        Status::Done => "No finished tasks yet.",
-        Status::Cancelled => "No cancelled tasks.",
-    }
+/// The columns of the board, from left to right. The last one has the cancelled tasks below.
+pub(crate) const COLUMNS: [&[Status]; 4] = [&[Status::Backlog], &[Status::InProgress], &[Status::InReview], &[Status::Done, Status::Cancelled]];
+
+/// Whether new tasks start in this column.
+pub(crate) const fn takes_new_tasks(status: Status) -> bool {
+    matches!(status, Status::Backlog)
 }
 
-/// Whether an empty column is drawn as a narrow strip.
-pub(crate) const fn collapses_when_empty(status: Status) -> bool {
+/// Whether a column shows only its heading until someone opens it.
+pub(crate) const fn is_folded(status: Status) -> bool {
     matches!(status, Status::Cancelled)
 }
 
@@ -91,7 +88,7 @@ const fn stage_badge(stage: Stage) -> (&'static str, Tone) {
         Stage::Failed => ("Failed", Tone::Bad),
         Stage::Stale => ("Stuck", Tone::Bad),
         Stage::Abandoned => ("Abandoned", Tone::Neutral),
-        Stage::Obsolete => ("Obsolete", Tone::Neutral),
+        Stage::Obsolete => ("No longer needed", Tone::Neutral),
     }
 }
 
@@ -204,9 +201,9 @@ pub(crate) const fn change_label(change: FileChange) -> &'static str {
 
 pub(crate) const fn cancel_label(reason: CancelReason) -> (&'static str, &'static str) {
     match reason {
-        CancelReason::Abandoned => ("No longer wanted", "Tasks that depend on it will need your decision."),
+        CancelReason::Abandoned => ("Abandoned", "Tasks that depend on it will need your decision."),
         CancelReason::Failed => ("Failed", "Tasks that depend on it will need your decision."),
-        CancelReason::Obsolete => ("Obsolete", "Tasks that depend on it continue as if it were done."),
+        CancelReason::Obsolete => ("No longer needed", "Tasks that depend on it continue as if it were done."),
         CancelReason::Duplicate => ("Duplicate", "Tasks that depend on it continue as if it were done."),
     }
 }

@@ -1,6 +1,7 @@
 //! Components of the area *board*: projects, tasks, comments, questions, review gates and goals.
 
 pub(crate) mod card;
+pub(crate) mod card_actions;
 pub(crate) mod card_facts;
 pub(crate) mod column;
 pub(crate) mod comment;
@@ -12,7 +13,7 @@ pub(crate) mod goal_strip;
 pub(crate) mod new_goal;
 pub(crate) mod new_project;
 pub(crate) mod new_task;
-pub(crate) mod project_header;
+pub(crate) mod project_bar;
 pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod retry;

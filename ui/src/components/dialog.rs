@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
 use crate::components::icon::{CLOSE, Icon};
 
@@ -36,7 +36,8 @@ pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children:
                 // A press on the backdrop targets the dialog element itself.
                 let hit = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlDialogElement>().ok());
                 let on_backdrop = hit.is_some_and(|hit| dialog.get_untracked().is_some_and(|dialog| dialog == hit));
-                if on_backdrop {
+                // A click beside a dialog must not hide what was typed in it.
+                if on_backdrop && !dialog.get_untracked().is_some_and(|dialog| has_typed_text(&dialog)) {
                     close.run(());
                 }
             }
@@ -52,6 +53,15 @@ pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children:
             </div>
         </dialog>
     }
+}
+
+/// Whether a field for text in the dialog is filled.
+fn has_typed_text(dialog: &HtmlElement) -> bool {
+    let Ok(fields) = dialog.query_selector_all("textarea, input:not([type=radio], [type=checkbox])") else { return false };
+    (0..fields.length()).filter_map(|index| fields.item(index)).any(|field| {
+        let input = field.dyn_ref::<HtmlInputElement>().map(HtmlInputElement::value);
+        input.or_else(|| field.dyn_ref::<HtmlTextAreaElement>().map(HtmlTextAreaElement::value)).is_some_and(|value| !value.is_empty())
+    })
 }
 
 pub(crate) fn focused() -> Option<HtmlElement> {

@@ -9,7 +9,6 @@ pub(crate) const PLUS: Drawing = "M8 3v10M3 8h10";
 pub(crate) const CLOSE: Drawing = "M4 4l8 8M12 4l-8 8";
 pub(crate) const MORE: Drawing = "M3.5 8h.01M8 8h.01M12.5 8h.01";
 pub(crate) const GRIP: Drawing = "M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01";
-pub(crate) const COMMENT: Drawing = "M3 4.5A1.5 1.5 0 014.5 3h7A1.5 1.5 0 0113 4.5v5a1.5 1.5 0 01-1.5 1.5H8l-3 2.5V11h-.5A1.5 1.5 0 013 9.5z";
 pub(crate) const ALERT: Drawing = "M8 5.5v3M8 11h.01M7.1 2.9L1.9 12a1 1 0 00.9 1.5h10.4a1 1 0 00.9-1.5L8.9 2.9a1 1 0 00-1.8 0z";
 pub(crate) const DONE: Drawing = "M3.5 8.5l3 3 6-7";
 pub(crate) const SUN: Drawing =
@@ -24,6 +23,12 @@ pub(crate) const BARS: Drawing = "M5.5 3.5v9M10.5 3.5v9";
 pub(crate) const TRIANGLE: Drawing = "M5 3.5v9l7-4.5z";
 pub(crate) const BRANCH: Drawing = "M5 5.5v5M5 5.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM5 13.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5c0 2.5-4 2-6 4";
 
+pub(crate) const PENCIL: Drawing = "M10.5 3.5l2 2L6 12l-2.7.7L4 10z";
+pub(crate) const INBOX: Drawing =
+    "M2.5 9.5L4.4 4a1 1 0 01.95-.7h5.3a1 1 0 01.95.7l1.9 5.5v2.7a1 1 0 01-1 1h-9a1 1 0 01-1-1zM2.5 9.5h3l1 1.7h3l1-1.7h3";
+pub(crate) const GRID: Drawing = "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z";
+pub(crate) const ROWS: Drawing = "M2.5 4h11M2.5 8h11M2.5 12h11";
+
 #[component]
 pub(crate) fn Icon(drawing: Drawing) -> impl IntoView {
     view! {
@@ -33,7 +38,7 @@ pub(crate) fn Icon(drawing: Drawing) -> impl IntoView {
             viewBox="0 0 16 16"
             fill="none"
             stroke="currentColor"
-            stroke-width="1.6"
+            stroke-width="1.4"
             stroke-linecap="round"
             stroke-linejoin="round"
             aria-hidden="true"

@@ -83,7 +83,7 @@ fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
             {move || {
                 let count = count.get();
                 (count > 0).then(|| view! {
-                    <span class="bubble">
+                    <span class="count-badge">
                         {count}
                         <span class="visually-hidden">" unread"</span>
                     </span>

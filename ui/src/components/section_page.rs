@@ -35,9 +35,9 @@ pub(crate) fn SectionPage<T: Send + Sync + 'static>(
     view! {
         <div class="page">
             <div class="page-head">
-                <h1>{title}</h1>
+                <h2>{title}</h2>
                 {may_add.then(|| view! {
-                    <button type="button" class="button primary" on:click=move |_| data.dialog.set(opens.clone())>
+                    <button type="button" class="button" on:click=move |_| data.dialog.set(opens.clone())>
                         <Icon drawing=PLUS />
                         {verb}
                     </button>
@@ -46,7 +46,7 @@ pub(crate) fn SectionPage<T: Send + Sync + 'static>(
             {loading}
             <Show when=move || loaded.get() && empty.get()>
                 <div class="empty">
-                    <h2>{empty_heading}</h2>
+                    <h3>{empty_heading}</h3>
                     <p>{if may_write { empty_hint } else { READ_ONLY }}</p>
                 </div>
             </Show>

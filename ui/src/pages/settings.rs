@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use crate::app::ServerStatus;
+use crate::components::bar::Bar;
 use crate::components::help::HelpDialog;
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
-use crate::components::top_bar::TopBar;
 use crate::keys::{Key, listen};
 use crate::route::{Navigation, Route};
 
@@ -23,13 +23,12 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     });
     Effect::new(|| document().set_title("Settings · vibe-relay"));
     view! {
-        <TopBar />
-        <main class="page">
-            <div class="page-head">
-                <h1>"Settings"</h1>
+        <Bar title="Settings" />
+        <main class="scroll">
+            <div class="page">
+                <BrowserSessions changed=changed />
+                <Persons changed=changed />
             </div>
-            <BrowserSessions changed=changed />
-            <Persons changed=changed />
         </main>
         <Show when=move || helping.get()>
             <HelpDialog close=Callback::new(move |()| helping.set(false)) />

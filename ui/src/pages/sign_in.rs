@@ -5,9 +5,9 @@ use leptos::prelude::*;
 #[component]
 pub(crate) fn SignInPage() -> impl IntoView {
     view! {
-        <main class="page">
+        <main class="page sign-in">
             <div class="empty">
-                <h2>"Sign in"</h2>
+                <h1>"Sign in to vibe-relay"</h1>
                 <p>
                     "This browser is not signed in. Open the link that " <code>"vibe-relay serve"</code>
                     " printed. It works once and stores a cookie."

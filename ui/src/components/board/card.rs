@@ -6,22 +6,30 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
-use crate::components::badge::{Badge, Role, Tone, card_badge, phase_label};
-use crate::components::board::card_facts::card_facts;
-use crate::components::icon::{COMMENT, GRIP, Icon, MORE};
+use crate::components::badge::card_state::{CardState, meta};
+use crate::components::badge::phase_label;
+use crate::components::board::card_actions::CardActions;
+use crate::components::glyph::StateGlyph;
+use crate::components::icon::{GRIP, Icon, MORE};
+use crate::components::inline_code::InlineCode;
 use crate::drag::Drag;
 use crate::moves::Moves;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
-use crate::time::Clock;
+use crate::time::{Clock, local_time};
 
 #[component]
-pub(crate) fn TaskCard(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
-    let (drag, moves, navigation) = (Drag::from_context(), Moves::from_context(), Navigation::from_context());
+pub(crate) fn TaskCard(
+    id: TaskId,
+    card: ArcRwSignal<Card>,
+    /// The task whose next action is the filled button of the page.
+    #[prop(into)]
+    loud: Signal<Option<TaskId>>,
+) -> impl IntoView {
+    let (drag, navigation) = (Drag::from_context(), Navigation::from_context());
     let project = card.with_untracked(|card| card.project_id.clone());
     let route = Route::Board { project, task: Some(id.clone()) };
-    let menu_button = NodeRef::<html::Button>::new();
 
     let dragged = Memo::new({
         let id = id.clone();
@@ -45,100 +53,99 @@ pub(crate) fn TaskCard(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
             }
         }
     };
-    let open_menu = {
-        let id = id.clone();
-        move |_| {
-            if let Some(button) = menu_button.get_untracked() {
-                moves.open_menu(id.clone(), HtmlElement::from(button));
-            }
-        }
-    };
-    let (live, attention, content) = (card.clone(), card.clone(), card);
+    let own = id.clone();
+    let is_loud = Memo::new(move |_| loud.with(|loud| loud.as_ref() == Some(&own)));
+    let state = Memo::new({
+        let card = card.clone();
+        move |_| card.with(CardState::of)
+    });
+    let (title, live, facts, body) = (card.clone(), card.clone(), card.clone(), card);
     let (press_card, press_grip) = (press.clone(), press);
+    let (body_id, facts_id, name) = (id.clone(), id.to_string(), id.to_string());
     view! {
         <article
             class="card"
-            data-task=id.to_string()
+            data-task=name
+            data-state=move || state.get().as_str()
+            data-tone=move || state.get().needs_person().then(|| state.get().tone().as_str())
             data-live=move || live.with(|card| card.run.is_some()).then_some("")
-            data-attention=move || attention.with(|card| card.attention.is_some()).then_some("")
             data-dragged=move || dragged.get().then_some("")
             aria-current=move || if current.get() { "true" } else { "false" }
             on:pointerdown=move |event| press_card(event, false)
         >
-            <div class="line">
-                <span class="id">{id.to_string()}</span>
-                {Reader::may_write().then(|| view! {
-                    <span class="card-tools">
-                        <span class="button quiet small icon grip" aria-hidden="true" on:pointerdown=move |event| {
-                            event.stop_propagation();
-                            press_grip(event, true);
-                        }>
-                            <Icon drawing=GRIP />
-                        </span>
-                        <button
-                            type="button"
-                            class="button quiet small icon card-move"
-                            node_ref=menu_button
-                            aria-haspopup="menu"
-                            aria-label=format!("Move {id}")
-                            on:pointerdown=|event| event.stop_propagation()
-                            on:click=open_menu
-                        >
-                            <Icon drawing=MORE />
-                        </button>
-                    </span>
-                })}
-            </div>
+            {move || {
+                let state = state.get();
+                view! { <StateGlyph glyph=state.glyph() tone=state.tone() label=state.label() /> }
+            }}
             <a class="title card-open" href=route.path() draggable="false" on:click=open>
-                {
-                    let content = content.clone();
-                    move || content.with(|card| card.title.clone())
-                }
+                {move || title.with(|card| card.title.clone())}
             </a>
-            {move || content.with(|card| view! { <Facts card=card.clone() /> })}
+            {move || body.with(|card| view! { <Body id=body_id.clone() card=card.clone() loud=is_loud /> })}
+            <p class="meta">
+                <span class="facts">{move || facts.with(|card| meta(card, local_time))}</span>
+                <span class="id">{facts_id}</span>
+            </p>
+            {Reader::may_write().then(|| view! { <CardTools id=id press=move |event| press_grip(event, true) /> })}
         </article>
     }
 }
 
-/// The lines below the title.
+/// The grip for touch, and the button of the move menu.
 #[component]
-fn Facts(card: Card) -> impl IntoView {
-    let (label, tone) = card_badge(&card);
-    let facts = card_facts(&card).into_iter().map(|(name, value)| view! { <span class="fact" title=name>{value}</span> }).collect_view();
-    // The activity of a running agent replaces the wait reason.
-    let why = card.wait_reason.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
-    let detail = card.attention.as_ref().map(|attention| attention.detail.clone());
-    let near = card.near_limit.filter(|_| card.attention.is_none()).map(|limit| limit.sentence());
+fn CardTools(id: TaskId, press: impl Fn(PointerEvent) + 'static) -> impl IntoView {
+    let moves = Moves::from_context();
+    let menu_button = NodeRef::<html::Button>::new();
+    let label = format!("Move {id}");
+    let open_menu = move |_| {
+        if let Some(button) = menu_button.get_untracked() {
+            moves.open_menu(id.clone(), HtmlElement::from(button));
+        }
+    };
     view! {
-        <div class="facts">
-            <Badge label=label tone=tone />
-            <Role phase=card.phase />
-            {(card.comments > 0).then(|| view! {
-                <span class="fact" title="Comments">
-                    <Icon drawing=COMMENT />
-                    {card.comments}
-                    <span class="visually-hidden">"comments"</span>
-                </span>
-            })}
-            {facts}
-        </div>
-        {near.map(|near| view! { <p class="reason" data-tone=Tone::Warn.as_str()>{near}</p> })}
-        {detail.or(why).map(|why| view! { <p class="reason">{why}</p> })}
-        {card.run.map(|run| view! { <Activity run=run /> })}
+        <span class="card-tools">
+            <span class="button quiet small icon grip" aria-hidden="true" on:pointerdown=move |event| {
+                event.stop_propagation();
+                press(event);
+            }>
+                <Icon drawing=GRIP />
+            </span>
+            <button
+                type="button"
+                class="button quiet small icon card-move"
+                node_ref=menu_button
+                aria-haspopup="menu"
+                aria-label=label
+                on:pointerdown=|event| event.stop_propagation()
+                on:click=open_menu
+            >
+                <Icon drawing=MORE />
+            </button>
+        </span>
     }
 }
 
-/// The activity of the running agent: elapsed time and its last line.
+/// The activity of the agent, or the reason why it stopped, with the actions.
+#[component]
+fn Body(id: TaskId, card: Card, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
+    let say = card.attention.as_ref().map(|attention| attention.detail.clone());
+    view! {
+        {card.run.clone().map(|run| view! { <Activity run=run /> })}
+        {say.map(|say| view! { <p class="say"><InlineCode text=say /></p> })}
+        {Reader::may_write().then(|| view! { <CardActions task=id card=card loud=loud /> })}
+    }
+}
+
+/// The activity of the running agent: its last line, and the elapsed time.
 #[component]
 fn Activity(run: CurrentRun) -> impl IntoView {
     let clock = Clock::from_context();
     let line = Store::from_context().activity_of(&run.id);
-    let label = format!("{} working, attempt {}", phase_label(run.phase), run.attempt);
+    let label = format!("{} at work, attempt {}", phase_label(run.phase), run.attempt);
     view! {
-        <div class="activity">
-            <span class="pulse" role="img" aria-label=label></span>
-            <span class="tabular">{move || clock.elapsed(run.started_at)}</span>
+        <p class="now" data-tone="live">
+            <span class="visually-hidden">{label}</span>
             <span class="last">{move || line.get()}</span>
-        </div>
+            <span class="tabular">{move || clock.elapsed(run.started_at)}</span>
+        </p>
     }
 }

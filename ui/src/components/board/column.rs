@@ -5,10 +5,12 @@ use domain::id::TaskId;
 use leptos::prelude::*;
 
 use crate::client::Client;
-use crate::components::badge::{collapses_when_empty, empty_column_text, status_label, status_tone};
+use crate::components::badge::{is_folded, status_label, status_tone, takes_new_tasks};
 use crate::components::board::card::TaskCard;
+use crate::components::icon::{CHEVRON, Icon, PLUS};
 use crate::drag::Drag;
-use crate::filter::matches;
+use crate::filter::Filter;
+use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::store::Store;
 
@@ -16,19 +18,24 @@ use crate::store::Store;
 const PAGE_SIZE: usize = 50;
 
 #[component]
-pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> impl IntoView {
+pub(crate) fn Column(
+    status: Status,
+    #[prop(into)] filter: Signal<Filter>,
+    /// The task whose next action is the filled button of the page.
+    #[prop(into)]
+    loud: Signal<Option<TaskId>>,
+) -> impl IntoView {
     let (store, drag) = (Store::from_context(), Drag::from_context());
-    let may_write = Reader::may_write();
     let loaded = store.column(status);
     let limit = RwSignal::new(PAGE_SIZE);
 
     let found = Memo::new(move |_| {
-        let query = query.get();
+        let filter = filter.get();
         let ids = loaded.get();
-        if query.trim().is_empty() {
+        if filter.is_empty() {
             return ids;
         }
-        ids.into_iter().filter(|id| store.card(id).is_some_and(|card| card.with(|card| matches(card, &query)))).collect::<Vec<TaskId>>()
+        ids.into_iter().filter(|id| store.card(id).is_some_and(|card| card.with(|card| filter.accepts(card)))).collect::<Vec<TaskId>>()
     });
     let shown = move || found.with(|found| found.iter().take(limit.get()).cloned().collect::<Vec<_>>());
     let total = move || loaded.with(Vec::len) + store.unloaded_count(status);
@@ -38,10 +45,10 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
         Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.targets.iter().any(|(to, _)| *to == status))));
     let is_over = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.over == Some(status))));
     let is_origin = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.from == status)));
-    let collapsed = move || collapses_when_empty(status) && total() == 0;
+    let folded = RwSignal::new(is_folded(status));
     let count = move || {
         let (found, total) = (found.with(Vec::len), total());
-        if query.with(|query| query.trim().is_empty()) || found == total { total.to_string() } else { format!("{found} of {total}") }
+        if filter.with(Filter::is_empty) || found == total { total.to_string() } else { format!("{found} of {total}") }
     };
     let heading = format!("column-{status}");
     let labelled = heading.clone();
@@ -54,33 +61,62 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
             data-target=move || is_target.get().then_some("")
             data-over=move || is_over.get().then_some("")
             data-origin=move || is_origin.get().then_some("")
-            data-empty=move || empty.get().then_some("")
-            data-collapsed=move || collapsed().then_some("")
+            data-vacant=move || (total() == 0).then_some("")
+            data-folded=move || folded.get().then_some("")
             aria-labelledby=labelled
         >
             <header>
+                {is_folded(status).then(|| view! {
+                    <button
+                        type="button"
+                        class="button quiet small icon fold"
+                        aria-label=format!("Show {}", status_label(status))
+                        aria-expanded=move || (!folded.get()).to_string()
+                        on:click=move |_| folded.update(|folded| *folded = !*folded)
+                    >
+                        <Icon drawing=CHEVRON />
+                    </button>
+                })}
                 <h2 id=heading.clone()>{status_label(status)}</h2>
                 <span class="count">
                     {count}
                     <span class="visually-hidden">" cards"</span>
                 </span>
+                {takes_new_tasks(status).then(|| view! { <AddButton /> })}
                 <span class="drop-hint" aria-hidden="true">"Drop here"</span>
             </header>
             <div class="cards">
-                <Show when=move || empty.get()>
-                    <p class="column-empty">
-                        {move || if total() == 0 { empty_column_text(status, may_write) } else { "No cards match the filter." }}
-                    </p>
+                <Show when=move || empty.get() && total() != 0>
+                    <p class="column-empty">"No cards match the filter."</p>
                 </Show>
                 <ul aria-labelledby=heading>
                     <For each=shown key=TaskId::clone let:id>
-                        <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card /> })}</li>
+                        <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card loud=loud /> })}</li>
                     </For>
                 </ul>
                 <ShowMore status=status found=found limit=limit />
             </div>
         </section>
     }
+}
+
+/// The button that adds a task to the column.
+#[component]
+pub(crate) fn AddButton() -> impl IntoView {
+    let dialog = ProjectData::from_context().dialog;
+    Reader::may_write().then(|| {
+        view! {
+            <button
+                type="button"
+                class="button quiet small icon add"
+                aria-label="New task"
+                title="New task (n)"
+                on:click=move |_| dialog.set(OpenDialog::NewTask)
+            >
+                <Icon drawing=PLUS />
+            </button>
+        }
+    })
 }
 
 /// The button that draws more of the loaded cards, and requests the next page once all are drawn.

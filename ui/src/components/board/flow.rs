@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::board::flow::FlowState;
+use domain::board::flow;
 use leptos::prelude::*;
 
 use crate::app::ServerStatus;
@@ -16,7 +16,7 @@ use crate::time::Clock;
 const REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 
 #[component]
-pub(crate) fn FlowLine() -> impl IntoView {
+pub(crate) fn FlowState() -> impl IntoView {
     let (store, status, clock) = (Store::from_context(), ServerStatus::from_context(), Clock::from_context());
     if let Ok(interval) = set_interval_with_handle(move || status.refresh(), REFRESH_INTERVAL) {
         on_cleanup(move || interval.clear());
@@ -31,18 +31,17 @@ pub(crate) fn FlowLine() -> impl IntoView {
         })
     });
     view! {
-        <p class="flow" data-tone=move || state.get().map(|state| tone(state).as_str())>
-            <strong class="health">{move || state.get().map(FlowState::sentence)}</strong>
-            <span class="tabular">{facts}</span>
-        </p>
+        <span class="flow" title=facts data-tone=move || state.get().map(|state| tone(state).as_str())>
+            {move || state.get().map(flow::FlowState::sentence)}
+        </span>
     }
 }
 
-const fn tone(state: FlowState) -> Tone {
+const fn tone(state: flow::FlowState) -> Tone {
     match state {
-        FlowState::Working => Tone::Good,
-        FlowState::Stopped => Tone::Bad,
-        FlowState::Parked | FlowState::Paused | FlowState::NeedsYou => Tone::Warn,
-        FlowState::Ready | FlowState::Waiting | FlowState::Idle => Tone::Neutral,
+        flow::FlowState::Working => Tone::Live,
+        flow::FlowState::Stopped => Tone::Bad,
+        flow::FlowState::Parked | flow::FlowState::Paused | flow::FlowState::NeedsYou => Tone::Warn,
+        flow::FlowState::Ready | flow::FlowState::Waiting | flow::FlowState::Idle => Tone::Neutral,
     }
 }

@@ -14,6 +14,7 @@ use crate::client::Client;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::toast::Toasts;
+use crate::draft::draft;
 use crate::project_data::ProjectData;
 
 /// An action at the review gate.
@@ -83,8 +84,8 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
 #[component]
 fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
     let (client, toasts, sending) = (Client::from_context(), Toasts::from_context(), Sending::new());
-    let text = RwSignal::new(String::new());
     let (verb, label) = gate.labels();
+    let text = draft(&format!("gate/{task}/{verb}"));
     let title = format!("{verb}: {task}");
     let submit = move |()| {
         let (task, notes) = (task.clone(), non_empty(text));
@@ -99,6 +100,7 @@ fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
             if let Some(note) = view.note {
                 toasts.success(note);
             }
+            text.set(String::new());
             close.run(());
         });
     };

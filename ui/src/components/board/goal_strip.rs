@@ -5,12 +5,13 @@ use leptos::prelude::*;
 
 use crate::components::badge::{goal_badge, progress_label};
 use crate::components::board::goal_bar::{GoalBar, progress_of};
+use crate::filter::Filter;
 use crate::project_data::ProjectData;
 
 #[component]
 pub(crate) fn GoalStrip(
     /// The filter of the board. The id of a goal shows only its tasks.
-    query: RwSignal<String>,
+    filter: RwSignal<Filter>,
 ) -> impl IntoView {
     let data = ProjectData::from_context();
     let goals = Memo::new(move |_| shown(data.goals.value.get().unwrap_or_default()));
@@ -18,7 +19,7 @@ pub(crate) fn GoalStrip(
         <Show when=move || !goals.with(Vec::is_empty)>
             <div class="goal-strip" role="group" aria-label="Goals">
                 <For each=move || goals.get() key=|goal| (goal.id.clone(), goal.status, goal.title.clone()) let:goal>
-                    <GoalChip goal=goal query=query />
+                    <GoalChip goal=goal filter=filter />
                 </For>
             </div>
         </Show>
@@ -32,12 +33,12 @@ fn shown(goals: Vec<Goal>) -> Vec<Goal> {
 }
 
 #[component]
-fn GoalChip(goal: Goal, query: RwSignal<String>) -> impl IntoView {
+fn GoalChip(goal: Goal, filter: RwSignal<Filter>) -> impl IntoView {
     let progress = progress_of(goal.id.clone());
     let (label, tone) = goal_badge(goal.status);
     let id = StoredValue::new(goal.id.to_string());
-    let chosen = Memo::new(move |_| query.with(|query| id.with_value(|id| query.trim() == id)));
-    let choose = move |_| query.set(if chosen.get_untracked() { String::new() } else { id.get_value() });
+    let chosen = Memo::new(move |_| filter.with(|filter| id.with_value(|id| filter.words.trim() == id)));
+    let choose = move |_| filter.update(|filter| filter.words = if chosen.get_untracked() { String::new() } else { id.get_value() });
     view! {
         <button type="button" class="goal-chip" data-tone=tone.as_str() aria-pressed=move || chosen.get().to_string() on:click=choose>
             <span class="goal-title">{goal.title}</span>

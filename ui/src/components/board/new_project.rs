@@ -16,6 +16,7 @@ use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::sandbox::{SandboxField, choices};
+use crate::draft::draft;
 use crate::moves::Choice;
 use crate::route::{Navigation, Route};
 
@@ -98,8 +99,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     status.refresh();
     let sandbox = RwSignal::new(None);
     let configured_path = status.server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
-    let title = RwSignal::new(String::new());
-    let goal = RwSignal::new(String::new());
+    let title = draft("project/title");
+    let goal = draft("project/goal");
     let planned = RwSignal::new(true);
     let needs_approval = RwSignal::new(false);
     let configured_budget = status.server.get_untracked().and_then(|server| server.project_budget_micro_usd).unwrap_or_default();
@@ -135,6 +136,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             client.create_project(new).await
         };
         sending.run(request, move |project: Project| {
+            title.set(String::new());
+            goal.set(String::new());
             close.run(());
             navigation.go(Route::Board { project: project.id, task: None });
         });

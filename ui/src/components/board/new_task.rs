@@ -20,7 +20,8 @@ pub(crate) fn NewTaskDialog(
     plan: Option<TaskId>,
 ) -> impl IntoView {
     let (client, sending) = (Client::from_context(), Sending::new());
-    let draft = TaskDraft::new(String::new(), String::new(), Vec::new());
+    let key = format!("task/{project}");
+    let draft = TaskDraft::new(&key, String::new(), String::new(), Vec::new());
     let phase = RwSignal::new(AgentKind::Coder);
     let in_plan = plan.is_some();
     let send = Callback::new(move |start: bool| {
@@ -33,13 +34,18 @@ pub(crate) fn NewTaskDialog(
             start,
             ..NewTask::default()
         };
-        sending.run(client.create_task(project.clone(), new), move |_| close.run(()));
+        sending.run(client.create_task(project.clone(), new), move |_| {
+            draft.title.set(String::new());
+            draft.description.set(String::new());
+            close.run(());
+        });
     });
-    let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add and start") };
-    let held = (!in_plan).then(|| ("Add", Callback::new(move |()| send.run(false))));
+    let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add") };
+    // Not the default: Enter must not start an agent, which costs money.
+    let start = (!in_plan).then(|| ("Add and start", Callback::new(move |()| send.run(true))));
     view! {
         <Dialog title=title close=close>
-            <Form verb=verb secondary=held ready=Signal::derive(move || draft.is_ready()) sending=sending submit=move |()| send.run(!in_plan) close=close>
+            <Form verb=verb secondary=start ready=Signal::derive(move || draft.is_ready()) sending=sending submit=move |()| send.run(false) close=close>
                 <TaskFields draft=draft task=None />
                 <Show when=move || !in_plan>
                     <div class="choices" role="radiogroup" aria-label="Role">

@@ -8,14 +8,17 @@ use web_sys::SubmitEvent;
 use crate::client::Client;
 use crate::components::form::has_text;
 use crate::components::toast::Toasts;
+use crate::draft::{discard, draft};
 use crate::reader::Reader;
 
 #[component]
 pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
     let (client, toasts, may_write) = (Client::from_context(), Toasts::from_context(), Reader::may_write());
-    let text = RwSignal::new(String::new());
+    let key = format!("answer/{}", question.id);
+    let text = draft(&key);
     let sending = RwSignal::new(false);
     let answer = Callback::new(move |answer: String| {
+        let key = key.clone();
         if answer.trim().is_empty() || sending.get_untracked() {
             return;
         }
@@ -23,6 +26,7 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
         client.watch(client.answer(task.clone(), answer), move |result| {
             let _panel_closed = sending.try_set(false);
             if result.is_ok() {
+                discard(&key);
                 toasts.success("Answered. The agent continues.");
             }
         });

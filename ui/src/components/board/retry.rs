@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, non_empty};
+use crate::draft::draft;
 use crate::moves::Choice;
 
 /// The longest name of a model that the field takes.
@@ -19,7 +20,7 @@ pub(crate) fn RetryDialog(view: TaskView, close: Callback<()>) -> impl IntoView 
     let title = format!("Retry {task}");
     let before = view.task.model.unwrap_or_default();
     let (session, tree) = (RwSignal::new(RetrySession::Continue), RwSignal::new(RetryTree::Current));
-    let (model, note) = (RwSignal::new(before.clone()), RwSignal::new(String::new()));
+    let (model, note) = (RwSignal::new(before.clone()), draft(&format!("retry/{task}")));
     let submit = move |()| {
         let model = model.get_untracked();
         let options = RetryOptions {
@@ -29,7 +30,10 @@ pub(crate) fn RetryDialog(view: TaskView, close: Callback<()>) -> impl IntoView 
             note: non_empty(note),
             ..RetryOptions::default()
         };
-        sending.run(client.retry(task.clone(), options), move |_| close.run(()));
+        sending.run(client.retry(task.clone(), options), move |_| {
+            note.set(String::new());
+            close.run(());
+        });
     };
     view! {
         <Dialog title=title close=close>

@@ -24,6 +24,7 @@ use crate::components::form::{Form, Sending};
 use crate::components::icon::{CHEVRON, Icon};
 use crate::components::toast::Toasts;
 use crate::moves::{CancelReasons, Moves};
+use crate::socket::Live;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskDialog {
@@ -35,7 +36,7 @@ enum TaskDialog {
 
 #[component]
 pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let (client, moves, toasts) = (Client::from_context(), Moves::from_context(), Toasts::from_context());
+    let (client, moves, toasts, live) = (Client::from_context(), Moves::from_context(), Toasts::from_context(), Live::from_context());
     let open = RwSignal::new(TaskDialog::None);
     let close = Callback::new(move |()| open.set(TaskDialog::None));
     let menu_button = NodeRef::<html::Button>::new();
@@ -73,19 +74,19 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     view! {
         <div class="row">
             <Show when=move || held.get()>
-                <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
+                <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
             </Show>
             <Show when=can_raise>
-                <button type="button" class="button primary" on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
+                <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
             </Show>
             <Show when=can_retry>
-                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
+                <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
             </Show>
             <Show when=move || can_choose.get()>
                 <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Retry)>"Retry…"</button>
             </Show>
             {move || run.get().map(|(run, stopping)| view! {
-                <button type="button" class="button" disabled=stopping on:click=move |_| {
+                <button type="button" class="button" disabled=move || stopping || live.is_lost() on:click=move |_| {
                     client.act(client.stop(run.clone()), move |_| toasts.success("Stop requested. The task is held until you start it."));
                 }>
                     {if stopping { "Stopping…" } else { "Stop" }}
@@ -117,7 +118,8 @@ fn EditDialog(view: TaskView, close: Callback<()>) -> impl IntoView {
     let (client, sending) = (Client::from_context(), Sending::new());
     let task = view.task.card.id.clone();
     let before = (view.task.card.title, view.task.description.unwrap_or_default(), view.task.card.depends_on);
-    let draft = TaskDraft::new(before.0.clone(), before.1.clone(), before.2.clone());
+    let key = format!("edit/{task}");
+    let draft = TaskDraft::new(&key, before.0.clone(), before.1.clone(), before.2.clone());
     let edited = task.clone();
     let submit = move |()| {
         // Send only changed fields, because the others may have changed meanwhile.
@@ -132,7 +134,11 @@ fn EditDialog(view: TaskView, close: Callback<()>) -> impl IntoView {
             close.run(());
             return;
         }
-        sending.run(client.patch_task(task.clone(), patch), move |_| close.run(()));
+        let key = key.clone();
+        sending.run(client.patch_task(task.clone(), patch), move |_| {
+            TaskDraft::discard(&key);
+            close.run(());
+        });
     };
     view! {
         <Dialog title=format!("Edit {edited}") close=close>

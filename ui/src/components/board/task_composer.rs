@@ -8,11 +8,12 @@ use web_sys::{KeyboardEvent, SubmitEvent};
 use crate::client::{Client, Failure};
 use crate::components::form::has_text;
 use crate::components::toast::Toasts;
+use crate::draft::draft;
 
 #[component]
 pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
     let (client, toasts) = (Client::from_context(), Toasts::from_context());
-    let text = RwSignal::new(String::new());
+    let text = draft(&format!("comment/{task}"));
     let sending = RwSignal::new(false);
     let to_agent = RwSignal::new(false);
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().filter(|run| !run.stopping).map(|run| run.id.clone())));

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::components::badge::status_label;
 use crate::components::form::{TextArea, TextField, has_text};
+use crate::draft::{discard, draft_from};
 use crate::filter::matches;
 use crate::store::Store;
 
@@ -21,8 +22,18 @@ pub(crate) struct TaskDraft {
 }
 
 impl TaskDraft {
-    pub(crate) fn new(title: String, description: String, depends_on: Vec<TaskId>) -> Self {
-        Self { title: RwSignal::new(title), description: RwSignal::new(description), depends_on: RwSignal::new(depends_on) }
+    /// The texts are drafts below `key`.
+    pub(crate) fn new(key: &str, title: String, description: String, depends_on: Vec<TaskId>) -> Self {
+        Self {
+            title: draft_from(&format!("{key}/title"), title),
+            description: draft_from(&format!("{key}/description"), description),
+            depends_on: RwSignal::new(depends_on),
+        }
+    }
+
+    /// Removes the drafts, after the task was saved.
+    pub(crate) fn discard(key: &str) {
+        ["title", "description"].iter().for_each(|field| discard(&format!("{key}/{field}")));
     }
 
     /// Whether the required fields are filled.

@@ -10,7 +10,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::{Client, Failure};
-use crate::components::badge::{Badge, Role, attention_label, card_badge};
+use crate::components::badge::card_state::meta;
+use crate::components::badge::{Badge, attention_label, card_badge};
 use crate::components::board::comment::CommentThread;
 use crate::components::board::question::QuestionBox;
 use crate::components::board::review_round::ReviewRounds;
@@ -21,13 +22,15 @@ use crate::components::board::task_details::TaskDetails;
 use crate::components::board::task_messages::TaskMessages;
 use crate::components::dialog::{focused, restore_focus};
 use crate::components::diff_view::Changes;
-use crate::components::icon::{CLOSE, Icon};
+use crate::components::icon::{CLOSE, DOWN, Icon, UP};
 use crate::components::runs::attempt::Attempts;
 use crate::components::runs::permission::PermissionBox;
+use crate::focus::neighbour_of;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
-use crate::route::Section;
+use crate::route::{Navigation, Route, Section};
 use crate::store::Store;
+use crate::time::local_time;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tab {
@@ -52,7 +55,7 @@ pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
         None => view! {
             <aside class="sheet" aria-label=task.to_string()>
                 <header class="row">
-                    <h1>{move || failure.get().unwrap_or_else(|| "Loading…".to_owned())}</h1>
+                    <h2>{move || failure.get().unwrap_or_else(|| "Loading…".to_owned())}</h2>
                     <button type="button" class="button quiet icon spacer" aria-label="Close" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
@@ -169,18 +172,21 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
     view! {
         <aside class="sheet" node_ref=sheet tabindex="-1" aria-labelledby="sheet-title">
             <header>
-                <div class="row">
-                    <span class="mono faint">{task.to_string()}</span>
-                    {move || card.with(|card| view! { <Role phase=card.phase /> })}
+                <div class="sheet-bar">
+                    <span class="faint tabular">{task.to_string()}</span>
+                    <Neighbours task=task.clone() />
+                    <button type="button" class="button quiet icon spacer" aria-label="Close" title="Close (Esc)" on:click=move |_| close.run(())>
+                        <Icon drawing=CLOSE />
+                    </button>
+                </div>
+                <h2 id="sheet-title">{move || card.with(|card| card.title.clone())}</h2>
+                <p class="row small-text soft">
                     {move || {
                         let (label, tone) = card.with(card_badge);
                         view! { <Badge label=label tone=tone /> }
                     }}
-                    <button type="button" class="button quiet icon spacer" aria-label="Close" on:click=move |_| close.run(())>
-                        <Icon drawing=CLOSE />
-                    </button>
-                </div>
-                <h1 id="sheet-title">{move || card.with(|card| card.title.clone())}</h1>
+                    <span>{move || card.with(|card| meta(card, local_time))}</span>
+                </p>
                 {may_write.then(|| view! { <TaskActions task=task.clone() card=card view=view /> })}
             </header>
             <div class="tabs" role="tablist" aria-label="Task sections">{tabs}</div>
@@ -194,6 +200,27 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                 view! { <p class="composer soft small-text">{READ_ONLY}</p> }.into_any()
             }}
         </aside>
+    }
+}
+
+/// The buttons that open the previous and the next card of the board.
+#[component]
+fn Neighbours(task: TaskId) -> impl IntoView {
+    let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
+    let task = StoredValue::new(task);
+    let go = move |by: isize| {
+        if let Some(next) = task.with_value(|task| neighbour_of(task, by)) {
+            navigation.go(Route::Board { project: project.clone(), task: Some(next) });
+        }
+    };
+    let previous = go.clone();
+    view! {
+        <button type="button" class="button quiet icon small" aria-label="Previous task" on:click=move |_| previous(-1)>
+            <Icon drawing=UP />
+        </button>
+        <button type="button" class="button quiet icon small" aria-label="Next task" on:click=move |_| go(1)>
+            <Icon drawing=DOWN />
+        </button>
     }
 }
 

@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, non_empty};
 use crate::reader::Reader;
+use crate::time::local_time;
 
 /// Why a task cannot be rewound now.
 fn obstacle(card: &Card) -> Option<&'static str> {
@@ -38,7 +39,7 @@ pub(crate) fn Checkpoints(task: TaskId, card: Signal<Card>, checkpoints: Vec<Che
                 <ul>
                     {checkpoints.into_iter().rev().map(|checkpoint| {
                         let files = if checkpoint.files == 1 { "1 file".to_owned() } else { format!("{} files", checkpoint.files) };
-                        let (at, action) = (checkpoint.taken_at.clock(), checkpoint.action.clone());
+                        let (at, action) = (local_time(checkpoint.taken_at), checkpoint.action.clone());
                         let checkpoint = StoredValue::new(checkpoint);
                         view! {
                             <li>
@@ -71,7 +72,7 @@ fn RewindDialog(task: TaskId, checkpoint: Checkpoint, close: Callback<()>) -> im
     let (client, sending) = (Client::from_context(), Sending::new());
     let note = RwSignal::new(String::new());
     let title = format!("Rewind {task}");
-    let at = format!("The next agent works on the files of {} (the agent {}).", checkpoint.taken_at.clock(), checkpoint.action);
+    let at = format!("The next agent works on the files of {} (the agent {}).", local_time(checkpoint.taken_at), checkpoint.action);
     let submit = move |()| {
         let options = RetryOptions { checkpoint: Some(checkpoint.sha.clone()), note: non_empty(note), ..RetryOptions::default() };
         sending.run(client.retry(task.clone(), options), move |_| close.run(()));

@@ -8,6 +8,7 @@ use crate::components::badge::{Badge, Tone};
 use crate::components::icon::{BARS, Icon, TRIANGLE};
 use crate::reader::Reader;
 use crate::store::Store;
+use crate::time::local_time;
 
 const EFFECT: &str = "No new agent starts. Agents at work go on.";
 
@@ -22,12 +23,15 @@ pub(crate) fn PauseProject() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" class="button" title=EFFECT on:click=toggle>
-            {move || {
-                let (drawing, verb) = if paused.get() { (TRIANGLE, "Resume") } else { (BARS, "Pause") };
-                view! { <Icon drawing=drawing /> {verb} }
-            }}
-        </button>
+        {move || {
+            let (drawing, verb) = if paused.get() { (TRIANGLE, "Resume") } else { (BARS, "Pause") };
+            let title = format!("{verb}. {EFFECT}");
+            view! {
+                <button type="button" class="button quiet icon" aria-label=verb title=title on:click=toggle>
+                    <Icon drawing=drawing />
+                </button>
+            }
+        }}
     }
 }
 
@@ -63,10 +67,10 @@ pub(crate) fn PausedBanner() -> impl IntoView {
         Some(view! {
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=BARS />
-                <strong>{format!("All projects are paused since {}", since.clock())}</strong>
+                <strong>{format!("All projects are paused since {}", local_time(since))}</strong>
                 <span>{EFFECT}</span>
                 {Reader::may_write().then(|| view! {
-                    <button type="button" class="button small primary spacer" on:click=resume>"Resume"</button>
+                    <button type="button" class="button small spacer" on:click=resume>"Resume"</button>
                 })}
             </div>
         })

@@ -14,6 +14,7 @@ use crate::components::cc_picker::CcPicker;
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, Icon};
 use crate::components::toast::Toasts;
+use crate::draft::draft;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
 use crate::store::Store;
@@ -39,7 +40,7 @@ pub(crate) fn MessageComposer(
     replying_to: RwSignal<Option<Message>>,
 ) -> impl IntoView {
     let (client, data, store, toasts) = (Client::from_context(), ProjectData::from_context(), Store::from_context(), Toasts::from_context());
-    let text = RwSignal::new(String::new());
+    let text = draft(&format!("message/{}", data.project()));
     let to = RwSignal::new(String::new());
     let task = RwSignal::new(None::<TaskId>);
     let cc = RwSignal::new(Vec::<String>::new());

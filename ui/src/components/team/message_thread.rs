@@ -105,7 +105,7 @@ fn MessageEntry(
                     <strong>{name_label(&message.from_agent)}</strong>
                     {to}
                     {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
-                    {tag.map(|tag| view! { <span class="chip">{tag}</span> })}
+                    {tag.map(|tag| view! { <span class="label-chip">{tag}</span> })}
                     {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
                 </div>
                 <div class="message-meta">

@@ -14,6 +14,7 @@ use crate::components::board::task_form::{TaskDraft, TaskFields};
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, DOWN, Icon, PLUS, UP};
 use crate::components::toast::Toasts;
+use crate::draft::draft;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::store::Store;
@@ -24,8 +25,8 @@ pub(crate) fn PlanPage() -> impl IntoView {
     let may_write = Reader::may_write();
     let adding = RwSignal::new(false);
     let sending = RwSignal::new(false);
-    let feedback = RwSignal::new(String::new());
     let project = move || store.project.with_untracked(|project| project.as_ref().map(|project| project.id.clone()));
+    let feedback = draft(&format!("plan/{}", project().map(|project| project.to_string()).unwrap_or_default()));
     let open_board = move || {
         if let Some(project) = project() {
             navigation.go(Route::Board { project, task: None });
@@ -52,6 +53,7 @@ pub(crate) fn PlanPage() -> impl IntoView {
         client.watch(client.revise_plan(project, content), move |result| {
             let _page_closed = sending.try_set(false);
             if result.is_ok() {
+                let _page_closed = feedback.try_set(String::new());
                 toasts.success("Sent back. The planner will revise the plan.");
                 open_board();
             }
@@ -125,7 +127,8 @@ fn PlannedTask(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
         spawn_local(async move {
             if let Ok(view) = client.task(id.get_value()).await {
                 let task = view.task;
-                let draft = TaskDraft::new(task.card.title, task.description.unwrap_or_default(), task.card.depends_on);
+                let draft =
+                    TaskDraft::new(&format!("edit/{}", task.card.id), task.card.title, task.description.unwrap_or_default(), task.card.depends_on);
                 let _page_closed = editing.try_set(Some(draft));
             }
         });
@@ -140,6 +143,7 @@ fn PlannedTask(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
             ..TaskPatch::default()
         };
         client.act(client.patch_task(id.get_value(), patch), move |_| {
+            TaskDraft::discard(&id.with_value(|id| format!("edit/{id}")));
             let _page_closed = editing.try_set(None);
         });
     };

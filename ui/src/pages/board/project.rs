@@ -1,26 +1,27 @@
 //! The page of one project: its live board and sections, with the open task panel and dialogs.
 
-use domain::id::ProjectId;
+use domain::board::status::Status;
+use domain::id::{ProjectId, TaskId};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::app::ServerStatus;
-use crate::components::board::column::Column;
+use crate::components::badge::{COLUMNS, status_label};
+use crate::components::board::card_actions::{CardAction, card_action};
+use crate::components::board::column::{AddButton, Column};
 use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_task::NewTaskDialog;
-use crate::components::board::project_header::ProjectHeader;
+use crate::components::board::project_bar::{ProjectBar, ProjectLine};
 use crate::components::board::report::AbsenceReport;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::help::HelpDialog;
-use crate::components::section_nav::SectionNav;
 use crate::components::team::message_composer::focus_message;
 use crate::components::team::new_agent::NewAgentDialog;
 use crate::components::team::new_contract::NewContractDialog;
 use crate::components::team::new_handshake::NewHandshakeDialog;
-use crate::components::top_bar::TopBar;
 use crate::drag::Drag;
+use crate::filter::Filter;
 use crate::focus;
 use crate::keys::{Key, listen};
 use crate::moves::{MoveOutlet, Moves};
@@ -33,21 +34,21 @@ use crate::pages::team::message::MessagesPage;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::route::{Navigation, Route, Section};
-use crate::socket::{ConnectionState, follow};
-use crate::store::Store;
+use crate::socket::Live;
+use crate::store::{Store, follow};
 
 #[component]
 pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
-    let (navigation, status) = (Navigation::from_context(), ServerStatus::from_context());
+    let navigation = Navigation::from_context();
     let store = Store::provide();
-    let link = follow(store, project.clone());
+    let missing = follow(store, project.clone());
     let moves = Moves::provide();
     let drag = Drag::provide(move |task, to, needs| moves.request(task, to, needs));
     let data = ProjectData::provide(store, project.clone());
     let dialog = data.dialog;
     let close = Callback::new(move |()| dialog.set(OpenDialog::None));
-    let query = RwSignal::new(String::new());
-    let filter = NodeRef::<html::Input>::new();
+    let filter = RwSignal::new(Filter::default());
+    let words = NodeRef::<html::Input>::new();
 
     let home = Route::Board { project: project.clone(), task: None };
     let reader = Reader::current();
@@ -64,33 +65,21 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
             Key::Settings => navigation.go(Route::Settings),
             Key::Go(section) => navigation.go(section.route(data.project())),
             Key::Filter => {
-                if let Some(filter) = filter.get_untracked() {
-                    let _focused = filter.focus();
+                if let Some(words) = words.get_untracked() {
+                    let _focused = words.focus();
                 }
             }
             Key::Move => open_move_menu(moves),
             Key::Walk(step) => focus::step(step),
-            Key::Close => close_sheet(navigation, &home),
+            Key::Close => close_panel(navigation, &home),
         }
     });
 
-    let title = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default()));
     Effect::new(move || {
+        let title = store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default());
         let needs_you = store.totals.with(|totals| totals.needs_you);
         let mark = if needs_you > 0 { format!("({needs_you}) ") } else { String::new() };
-        document().set_title(&format!("{mark}{} · vibe-relay", title.get()));
-    });
-    // Events and status changes may have been missed while the connection was lost.
-    Effect::new(move |was_lost: Option<bool>| match link.get() {
-        ConnectionState::Live => {
-            status.refresh();
-            if was_lost == Some(true) {
-                store.refetch_all();
-            }
-            false
-        }
-        ConnectionState::Lost => true,
-        ConnectionState::Opening | ConnectionState::CatchingUp | ConnectionState::Refused => was_lost.unwrap_or(false),
+        document().set_title(&format!("{mark}{title} · vibe-relay"));
     });
 
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
@@ -98,9 +87,9 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let section = Memo::new(move |_| navigation.get().section().unwrap_or(Section::Board));
     let task = Memo::new(move |_| navigation.get().task().cloned());
     let content = move || match (loaded.get(), section.get()) {
-        (false, _) => view! { <NoBoard link=link /> }.into_any(),
+        (false, _) => view! { <NoBoard missing=missing /> }.into_any(),
         (true, Section::Board) if planning.get() => view! { <PlanPage /> }.into_any(),
-        (true, Section::Board) => view! { <BoardColumns query=query /> }.into_any(),
+        (true, Section::Board) => view! { <BoardColumns filter=filter /> }.into_any(),
         (true, Section::Team) => view! { <TeamPage /> }.into_any(),
         (true, Section::Messages) => view! { <MessagesPage /> }.into_any(),
         (true, Section::Goals) => view! { <GoalsPage /> }.into_any(),
@@ -120,27 +109,22 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         }
     };
     view! {
-        <div class="board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
-            <div>
-                <TopBar crumb=title link=link />
-                <Show when=move || loaded.get()>
-                    <SectionNav />
-                </Show>
-            </div>
+        <ProjectBar filter=filter words=words section=section />
+        <div class="workspace board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
             <main>
                 <AbsenceReport />
                 <Show when=move || loaded.get() && section.get() == Section::Board>
-                    <ProjectHeader query=query filter=filter new_task=Callback::new(move |()| dialog.set(OpenDialog::NewTask)) help=Callback::new(move |()| dialog.set(OpenDialog::Help)) />
+                    <ProjectLine filter=filter />
                 </Show>
                 <div class="board-scroll">{content}</div>
             </main>
+            {move || {
+                let home = home.clone();
+                task.get()
+                    .filter(|_| loaded.get())
+                    .map(|task| view! { <TaskPanel task=task close=Callback::new(move |()| close_panel(navigation, &home)) /> })
+            }}
         </div>
-        {move || {
-            let home = home.clone();
-            task.get()
-                .filter(|_| loaded.get())
-                .map(|task| view! { <TaskPanel task=task close=Callback::new(move |()| close_sheet(navigation, &home)) /> })
-        }}
         {dialogs}
         <MoveOutlet />
     }
@@ -162,7 +146,7 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
 }
 
 /// Closes the task panel and focuses its card.
-fn close_sheet(navigation: Navigation, home: &Route) {
+fn close_panel(navigation: Navigation, home: &Route) {
     if let Some(task) = navigation.get_untracked().task() {
         navigation.go(home.clone());
         focus::on_card(task);
@@ -178,18 +162,57 @@ fn open_move_menu(moves: Moves) {
     }
 }
 
+/// The columns, or one of them on a phone.
 #[component]
-fn BoardColumns(query: RwSignal<String>) -> impl IntoView {
-    let columns = domain::board::status::Status::ALL.iter().map(|status| view! { <Column status=*status query=query /> }).collect_view();
-    view! { <div class="columns">{columns}</div> }
+fn BoardColumns(filter: RwSignal<Filter>) -> impl IntoView {
+    let store = Store::from_context();
+    // The column that a phone shows.
+    let shown = RwSignal::new(1_usize);
+    let loud = loud_task(store);
+    let count =
+        move |statuses: &[Status]| statuses.iter().map(|status| store.column(*status).with(Vec::len) + store.unloaded_count(*status)).sum::<usize>();
+    let tabs = COLUMNS.into_iter().enumerate().map(|(index, statuses)| {
+        view! {
+            <button type="button" class="chip" aria-pressed=move || (shown.get() == index).to_string() on:click=move |_| shown.set(index)>
+                {statuses.first().map(|status| status_label(*status))}
+                <b>{move || count(statuses)}</b>
+            </button>
+        }
+    });
+    let columns = COLUMNS.into_iter().enumerate().map(|(index, statuses)| {
+        let stack = statuses.iter().map(|status| view! { <Column status=*status filter=filter loud=loud /> }).collect_view();
+        view! { <div class="column-stack" data-shown=move || (shown.get() == index).then_some("")>{stack}</div> }
+    });
+    view! {
+        <div class="column-tabs" role="group" aria-label="Columns">
+            {tabs.collect_view()}
+            <AddButton />
+        </div>
+        <div class="columns">{columns.collect_view()}</div>
+    }
+}
+
+/// The task whose next action is the filled button of the board: the first one that needs the person, in the order of the columns. With
+/// the panel or a plan open, none is.
+fn loud_task(store: Store) -> Memo<Option<TaskId>> {
+    let navigation = Navigation::from_context();
+    Memo::new(move |_| {
+        if navigation.get().task().is_some() || store.plan.with(|plan| !plan.is_empty()) {
+            return None;
+        }
+        store.follow_cards(|cards| {
+            let settles = |card: &&domain::board::card::Card| matches!(card_action(card), Some(CardAction::Settle(_)));
+            cards.iter().find(settles).map(|card| card.id.clone())
+        })
+    })
 }
 
 /// The page before the board is loaded, or when it cannot be.
 #[component]
-fn NoBoard(link: RwSignal<ConnectionState>) -> impl IntoView {
-    let navigation = Navigation::from_context();
-    move || match link.get() {
-        ConnectionState::Refused => view! {
+fn NoBoard(missing: RwSignal<bool>) -> impl IntoView {
+    let (navigation, live) = (Navigation::from_context(), Live::from_context());
+    move || match (missing.get(), live.is_lost()) {
+        (true, _) => view! {
             <div class="empty" role="alert">
                 <h2>"This project does not exist"</h2>
                 <p>"The server may have been started with another database."</p>
@@ -197,13 +220,13 @@ fn NoBoard(link: RwSignal<ConnectionState>) -> impl IntoView {
             </div>
         }
         .into_any(),
-        ConnectionState::Lost => view! {
+        (false, true) => view! {
             <div class="empty" role="alert">
                 <h2>"The server does not answer"</h2>
                 <p>"Is " <code>"vibe-relay serve"</code> " running? This page reconnects automatically."</p>
             </div>
         }
         .into_any(),
-        _ => view! { <p class="empty soft" role="status">"Loading the board…"</p> }.into_any(),
+        (false, false) => view! { <p class="empty soft" role="status">"Loading the board…"</p> }.into_any(),
     }
 }

@@ -1,49 +1,31 @@
 //! The list of projects.
 
-use domain::board::project::Project;
+use domain::board::project::summary::ProjectSummary;
+use domain::runs::evidence::short;
+use domain::runs::usage::money;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::client::{Client, Failure};
-use crate::components::badge::{Badge, project_badge};
+use crate::components::bar::Bar;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::board::report::AbsenceReport;
 use crate::components::icon::{Icon, PLUS};
-use crate::components::runs::pause::{PauseAll, PausedBadge};
-use crate::components::top_bar::TopBar;
+use crate::components::inline_code::sentence;
+use crate::components::progress::ProgressBar;
+use crate::components::runs::pause::PauseAll;
+use crate::components::sidebar::{segments, state};
 use crate::keys::{Key, listen};
+use crate::overview::Overview;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
-
-/// The state of the list.
-#[derive(Clone)]
-enum Listing {
-    Loading,
-    Loaded(Vec<Project>),
-    Failed(String),
-}
 
 #[component]
 pub(crate) fn ProjectsPage(
     /// Whether the address belongs to no page.
     unknown: bool,
 ) -> impl IntoView {
-    let client = Client::from_context();
-    let listing = RwSignal::new(Listing::Loading);
+    let list = Overview::from_context().projects.watch();
     let creating = RwSignal::new(false);
-    let load = move || {
-        spawn_local(async move {
-            let answer = match client.projects().await {
-                Ok(list) => Listing::Loaded(list.items),
-                Err(Failure::Unreachable(what)) => Listing::Failed(what),
-                Err(Failure::Refused(problem)) => Listing::Failed(problem.detail),
-                Err(Failure::SignedOut) => return,
-            };
-            let _page_closed = listing.try_set(answer);
-        });
-    };
-    load();
     let (navigation, may_write) = (Navigation::from_context(), Reader::may_write());
     listen(move |key| match key {
         Key::New if may_write => creating.set(true),
@@ -52,44 +34,47 @@ pub(crate) fn ProjectsPage(
     });
     Effect::new(|| document().set_title("vibe-relay"));
 
-    let list = move || match listing.get() {
-        Listing::Loading => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
-        Listing::Failed(what) => view! {
+    let content = move || match (list.value.get(), list.failure.get()) {
+        (None, Some(what)) => view! {
             <div class="empty" role="alert">
                 <h2>"Could not load the projects"</h2>
                 <p>{what}</p>
-                <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+                <button type="button" class="button" on:click=move |_| list.refetch()>"Try again"</button>
             </div>
         }
         .into_any(),
-        Listing::Loaded(projects) if projects.is_empty() && !may_write => view! {
+        (None, None) => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
+        (Some(projects), _) if projects.is_empty() && !may_write => view! {
             <div class="empty">
                 <h2>"No projects yet"</h2>
                 <p>{READ_ONLY}</p>
             </div>
         }
         .into_any(),
-        Listing::Loaded(projects) if projects.is_empty() => view! { <Welcome creating=creating /> }.into_any(),
-        Listing::Loaded(projects) => {
-            let rows = projects.into_iter().map(|project| view! { <li><ProjectRow project=project /></li> }).collect_view();
+        (Some(projects), _) if projects.is_empty() => view! { <Welcome creating=creating /> }.into_any(),
+        (Some(projects), _) => {
+            let rows = projects.into_iter().map(|summary| view! { <li><ProjectRow summary=summary /></li> }).collect_view();
             view! { <ul class="projects">{rows}</ul> }.into_any()
         }
     };
+    let has_projects = Memo::new(move |_| list.value.with(|projects| projects.as_ref().is_some_and(|projects| !projects.is_empty())));
     view! {
-        <TopBar />
-        <main class="page">
-            {unknown.then(|| view! {
-                <div class="notice" data-tone="warn" role="status">"This page does not exist. Here are your projects."</div>
-            })}
-            <AbsenceReport />
-            <div class="page-head">
-                <h1>"Projects"</h1>
-                <Show when=move || may_write && listing.with(|listing| matches!(listing, Listing::Loaded(projects) if !projects.is_empty()))>
+        <Bar title="Projects">
+            <div class="bar-tools">
+                <Show when=move || may_write && has_projects.get()>
                     <PauseAll />
                     <NewProjectButton creating=creating />
                 </Show>
             </div>
-            {list}
+        </Bar>
+        <main class="scroll">
+            <AbsenceReport />
+            <div class="page">
+                {unknown.then(|| view! {
+                    <div class="notice" data-tone="warn" role="status">"This page does not exist. Here are your projects."</div>
+                })}
+                {content}
+            </div>
         </main>
         <Show when=move || creating.get()>
             <NewProjectDialog close=Callback::new(move |()| creating.set(false)) />
@@ -98,23 +83,36 @@ pub(crate) fn ProjectsPage(
 }
 
 #[component]
-fn ProjectRow(project: Project) -> impl IntoView {
+fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
     let (navigation, clock) = (Navigation::from_context(), Clock::from_context());
+    let state = state(&summary);
+    let ProjectSummary { project, tasks, needs_you, cost_micro_usd, last_event, .. } = summary;
     let route = Route::Board { project: project.id.clone(), task: None };
-    let (label, tone) = project_badge(project.status);
-    let goal = project.description.as_deref().map(|goal| domain::text::excerpt(goal, 120));
-    let updated = project.updated_at;
+    let goal = project.description.as_deref().map_or_else(|| project.repo_path.clone(), |goal| domain::text::excerpt(goal, 160));
+    let landed = project.landed.map(|landed| format!("Landed on {} at {}", landed.base_branch, short(&landed.sha)));
+    let cost = money(cost_micro_usd);
     view! {
         <a class="project-row" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
-            <h2>{project.title}</h2>
-            <p class="meta">
-                <span class="mono">{project.repo_path}</span>
-                {goal.map(|goal| format!(" · {goal}"))}
-            </p>
+            <div>
+                <h2>{project.title}</h2>
+                <p class="soft">{goal}</p>
+            </div>
+            <div class="tabular">
+                <p class="row small-text">
+                    <ProgressBar segments=segments(&tasks) wide=true />
+                    {format!("{} of {} done", tasks.done, tasks.total)}
+                </p>
+                <p class="faint small-text">{[Some(state), cost].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")}</p>
+            </div>
+            <div class="small-text">
+                {last_event.map(|event| view! {
+                    <p class="soft">{sentence(&event.sentence)}</p>
+                    <p class="faint tabular">{move || clock.ago(event.at)}</p>
+                })}
+            </div>
             <div class="state">
-                <Badge label=label tone=tone />
-                {project.paused_at.map(|_| view! { <PausedBadge /> })}
-                <span class="faint small-text">{move || clock.ago(updated)}</span>
+                {(needs_you > 0).then(|| view! { <span class="badge" data-tone="warn">{format!("{needs_you} {} you", if needs_you == 1 { "needs" } else { "need" })}</span> })}
+                {landed.map(|landed| view! { <span class="badge" data-tone="good">{landed}</span> })}
             </div>
         </a>
     }

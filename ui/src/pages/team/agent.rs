@@ -139,7 +139,7 @@ fn Facts(agent: Agent) -> impl IntoView {
             </time>
         }
     });
-    let roles = agent.roles.iter().map(|role| view! { <span class="chip">{role.as_str()}</span> }).collect_view();
+    let roles = agent.roles.iter().map(|role| view! { <span class="label-chip">{role.as_str()}</span> }).collect_view();
     let status = agent.status.or(agent.description);
     view! {
         <div class="entry-main">

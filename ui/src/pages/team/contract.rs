@@ -72,7 +72,7 @@ fn ContractRow(contract: Contract, all: Memo<Vec<Contract>>) -> impl IntoView {
                 <strong class="mono">{contract.name}</strong>
                 {move || current.get().map(|(version, updated, declared_by)| view! {
                     <span class="soft">{owner.with_value(|owner| authors(owner, &declared_by))}</span>
-                    <span class="chip">{format!("version {version}")}</span>
+                    <span class="label-chip">{format!("version {version}")}</span>
                     <span class="faint spacer">{move || clock.ago(updated)}</span>
                 })}
             </summary>

@@ -1,0 +1,265 @@
+//! The bar of a project with its sections, filters and the actions on the whole project, and the line with its goal and progress below.
+
+use domain::board::project::{Project, ProjectStatus};
+use domain::runs::evidence::short;
+use domain::runs::limit::{LimitScope, LimitUse};
+use domain::runs::usage::consumption;
+use domain::wire::ProjectUsage;
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::app::ServerStatus;
+use crate::client::Client;
+use crate::components::badge::{Badge, Tone, project_badge};
+use crate::components::bar::Bar;
+use crate::components::board::edit_project::EditProjectDialog;
+use crate::components::board::flow::FlowState;
+use crate::components::board::goal_strip::GoalStrip;
+use crate::components::icon::{Icon, PENCIL};
+use crate::components::inline_code::sentence;
+use crate::components::progress::ProgressBar;
+use crate::components::runs::land::Land;
+use crate::components::runs::pause::{PauseProject, PausedBadge};
+use crate::components::section_nav::{MoreSections, SectionNav};
+use crate::components::theme::DensityButton;
+use crate::filter::{Facet, Filter};
+use crate::project_data::ProjectData;
+use crate::reader::{READ_ONLY, Reader};
+use crate::route::{Navigation, Route, Section};
+use crate::store::{Store, Totals};
+use crate::time::now;
+
+/// The bar of every section of a project. The tools of the board are part of it while the board is shown.
+#[component]
+pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>, section: Memo<Section>) -> impl IntoView {
+    let (store, may_write) = (Store::from_context(), Reader::may_write());
+    let title = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default()));
+    let loaded = Memo::new(move |_| store.project.with(Option::is_some));
+    let on_board = move || loaded.get() && section.get() == Section::Board;
+    view! {
+        <Bar title=title>
+            <Show when=move || loaded.get()>
+                <SectionNav />
+            </Show>
+            <div class="bar-tools">
+                <Show when=on_board>
+                    <Facets filter=filter />
+                    <input
+                        class="input filter"
+                        type="search"
+                        placeholder="Filter  /"
+                        aria-label="Filter cards"
+                        node_ref=words
+                        prop:value=move || filter.with(|filter| filter.words.clone())
+                        on:input:target=move |event| filter.update(|filter| filter.words = event.target().value())
+                    />
+                    <DensityButton />
+                    <span class="separator"></span>
+                    <Slots />
+                    {may_write.then(|| view! { <PauseProject /> })}
+                    <ProjectTools />
+                    {may_write.then(|| view! { <Land /> })}
+                </Show>
+            </div>
+        </Bar>
+    }
+}
+
+/// The buttons that show only some cards, each with its number.
+#[component]
+fn Facets(filter: RwSignal<Filter>) -> impl IntoView {
+    let store = Store::from_context();
+    let counts = Memo::new(move |_| store.follow_cards(|cards| Facet::ALL.map(|facet| cards.iter().filter(|card| facet.accepts(card)).count())));
+    Facet::ALL
+        .into_iter()
+        .enumerate()
+        .map(|(index, facet)| {
+            let chosen = Memo::new(move |_| filter.with(|filter| filter.facet == Some(facet)));
+            let toggle = move |_| filter.update(|filter| filter.facet = if filter.facet == Some(facet) { None } else { Some(facet) });
+            view! {
+                <Show when=move || counts.with(|counts| counts[index] > 0) || chosen.get()>
+                    <button type="button" class="chip" aria-pressed=move || chosen.get().to_string() on:click=toggle>
+                        {facet.label()}
+                        <b>{move || counts.with(|counts| counts[index])}</b>
+                    </button>
+                </Show>
+            }
+        })
+        .collect_view()
+}
+
+/// How many of the agents that may work at once are at work.
+#[component]
+fn Slots() -> impl IntoView {
+    let status = ServerStatus::from_context();
+    let text = move || {
+        status.server.with(|server| server.as_ref().map(|server| format!("{} of {} agents", server.runner.live_runs.len(), server.runner.max_agents)))
+    };
+    view! { <span class="slots">{text}</span> }
+}
+
+/// The button that changes the project, and the menu of further sections.
+#[component]
+fn ProjectTools() -> impl IntoView {
+    let store = Store::from_context();
+    // Outside of what each event redraws, so that the dialog keeps the typed text.
+    let editing = RwSignal::new(None::<Project>);
+    let close = Callback::new(move |()| editing.set(None));
+    view! {
+        {Reader::may_write().then(|| view! {
+            <button
+                type="button"
+                class="button quiet icon"
+                aria-label="Edit the project"
+                title="Edit the project"
+                on:click=move |_| editing.set(store.project.get_untracked())
+            >
+                <Icon drawing=PENCIL />
+            </button>
+        })}
+        <MoreSections />
+        {move || editing.get().map(|project| view! { <EditProjectDialog project=project close=close /> })}
+    }
+}
+
+/// The line below the bar, and the banners about what the project waits for.
+#[component]
+pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
+    let store = Store::from_context();
+    view! {
+        <div class="goal-line">
+            <p class="goal" title=move || goal(store)>{move || goal(store)}</p>
+            {(!Reader::may_write()).then_some(READ_ONLY)}
+            <Condition />
+            <FlowState />
+            <Progress />
+        </div>
+        <GoalStrip filter=filter />
+        <BudgetBanner />
+        <PlanBanner />
+    }
+}
+
+/// Whether the project is complete or paused.
+#[component]
+fn Condition() -> impl IntoView {
+    let store = Store::from_context();
+    let condition = Memo::new(move |_| {
+        store.project.with(|project| project.as_ref().map(|project| (project.status, project.paused_at.is_some(), project.landed.clone())))
+    });
+    move || {
+        let (status, paused, landed) = condition.get()?;
+        let complete = (status == ProjectStatus::Complete).then(|| {
+            let (label, tone) = project_badge(status);
+            view! { <Badge label=label tone=tone /> }
+        });
+        let landed = landed.map(|landed| {
+            let label = format!("Landed on {} at {}", landed.base_branch, short(&landed.sha));
+            view! { <Badge label=label tone=Tone::Good /> }
+        });
+        Some(view! {
+            {landed}
+            {complete}
+            {paused.then(|| view! { <PausedBadge /> })}
+        })
+    }
+}
+
+/// The goal of the project, or its repository if it has none.
+fn goal(store: Store) -> String {
+    store.project.with(|project| {
+        let Some(project) = project else { return String::new() };
+        let about = format!("{} · {} → {}", project.repo_path, project.base_branch, project.integration_branch);
+        project.description.as_deref().map_or(about, |goal| domain::text::excerpt(goal, 300))
+    })
+}
+
+/// The consumption of the project's agents in total, and on the day of the server, which is in UTC.
+fn spent(cost_micro_usd: i64, usage: Option<&ProjectUsage>) -> Vec<String> {
+    let day = now().day();
+    let today = usage.and_then(|usage| usage.by_day.iter().find(|known| known.day == day));
+    let today = today.and_then(|today| consumption(today.sums.cost_micro_usd, today.sums.tokens()));
+    let total = consumption(cost_micro_usd, usage.map_or(0, |usage| usage.total.tokens()));
+    let today = today.filter(|today| total.as_ref() != Some(today));
+    total.into_iter().chain(today.map(|today| format!("{today} today"))).collect()
+}
+
+#[component]
+fn Progress() -> impl IntoView {
+    let store = Store::from_context();
+    let totals = store.totals;
+    let usage = ProjectData::from_context().usage.watch().value;
+    let label = move || {
+        let totals = totals.get();
+        let mut parts = vec![if totals.cards == 0 { "No tasks yet".to_owned() } else { format!("{} of {} done", totals.done, totals.cards) }];
+        parts.extend(usage.with(|usage| spent(totals.cost_micro_usd, usage.as_ref())));
+        parts.join(" · ")
+    };
+    view! {
+        <ProgressBar segments=Signal::derive(move || totals.with(Totals::segments)) wide=true />
+        <span class="tabular done">{label}</span>
+    }
+}
+
+/// The banner about a limit of the project or of the day that is nearly used up or reached.
+#[component]
+fn BudgetBanner() -> impl IntoView {
+    let (client, store) = (Client::from_context(), Store::from_context());
+    let (usage, may_write) = (ProjectData::from_context().usage.watch().value, Reader::may_write());
+    let limits = Memo::new(move |_| {
+        let known = usage.with(|usage| usage.as_ref().map(|usage| [usage.budget, usage.today]));
+        known.into_iter().flatten().flatten().filter(|limit| limit.is_near() || limit.is_reached()).collect::<Vec<_>>()
+    });
+    let raise = move |_| {
+        if let Some(project) = store.project.with_untracked(|project| project.as_ref().map(|project| project.id.clone())) {
+            client.act(client.raise_budget(project), |_| {});
+        }
+    };
+    let banner = move |limit: LimitUse| {
+        let can_raise = may_write && limit.scope == LimitScope::Project;
+        let heading = if limit.is_reached() { "A limit is reached" } else { "A limit is nearly used up" };
+        let rest = match (limit.is_reached(), can_raise) {
+            (true, true) => " No agent starts until you raise it.",
+            (true, false) => " No agent starts until it is raised on a card.",
+            (false, _) => "",
+        };
+        view! {
+            <div class="banner" data-tone="warn" role="status">
+                <strong>{heading}</strong>
+                <span>{format!("{}{rest}", sentence(&limit.sentence()))}</span>
+                {can_raise.then(|| view! { <button type="button" class="button small primary spacer" on:click=raise>"Raise"</button> })}
+            </div>
+        }
+    };
+    move || limits.get().into_iter().map(banner).collect_view()
+}
+
+/// The banner that links to a plan awaiting approval.
+#[component]
+fn PlanBanner() -> impl IntoView {
+    let (store, navigation) = (Store::from_context(), Navigation::from_context());
+    let planned = Memo::new(move |_| store.plan.with(Vec::len));
+    let planning = move || matches!(navigation.get(), Route::Plan { .. });
+    let (heading, rest, verb) = if Reader::may_write() {
+        ("The plan awaits your approval", "Nothing starts until you approve it.", "Review the plan")
+    } else {
+        ("The plan awaits approval", "Nothing starts until it is approved.", "See the plan")
+    };
+    let banner = move || {
+        let count = planned.get();
+        let project = store.project.with(|project| project.as_ref().map(|project| project.id.clone()))?;
+        let route = Route::Plan { project };
+        (count > 0 && !planning()).then(|| {
+            view! {
+                <div class="banner" data-tone="warn" role="status">
+                    <strong>{heading}</strong>
+                    <span>{format!("{count} {}. {rest}", if count == 1 { "task" } else { "tasks" })}</span>
+                    <a class="button small primary spacer" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+                        {verb}
+                    </a>
+                </div>
+            }
+        })
+    };
+    view! { {banner} }
+}

@@ -1,0 +1,64 @@
+//! The theme and the density of the pages, which the browser remembers. `boot.js` applies both before the first paint.
+
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use crate::components::icon::{Icon, ROWS, SUN};
+
+/// Switches between light and dark.
+#[component]
+pub(crate) fn ThemeButton() -> impl IntoView {
+    view! {
+        <button type="button" class="button quiet icon small" aria-label="Switch between light and dark" on:click=|_| switch_theme()>
+            <Icon drawing=SUN />
+        </button>
+    }
+}
+
+/// Switches between compact and comfortable cards.
+#[component]
+pub(crate) fn DensityButton() -> impl IntoView {
+    let comfortable = RwSignal::new(root().is_some_and(|root| root.dataset().get("density").is_some()));
+    let switch = move |_| {
+        let density = if comfortable.get_untracked() { "" } else { "comfortable" };
+        set("density", density);
+        comfortable.set(!density.is_empty());
+    };
+    view! {
+        <button
+            type="button"
+            class="button quiet icon density"
+            aria-label="Comfortable cards"
+            title="Comfortable cards"
+            aria-pressed=move || comfortable.get().to_string()
+            on:click=switch
+        >
+            <Icon drawing=ROWS />
+        </button>
+    }
+}
+
+fn switch_theme() {
+    let Some(root) = root() else { return };
+    let system_is_dark = || window().match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|query| query.matches());
+    let dark = root.dataset().get("theme").map_or_else(system_is_dark, |theme| theme == "dark");
+    set("theme", if dark { "light" } else { "dark" });
+}
+
+fn root() -> Option<HtmlElement> {
+    document().document_element().and_then(|root| root.dyn_into().ok())
+}
+
+/// Applies a choice to this page, and to pages that are opened later. Without storage, it lasts until the next reload.
+fn set(name: &str, value: &str) {
+    let Some(root) = root() else { return };
+    let storage = window().local_storage().ok().flatten();
+    if value.is_empty() {
+        root.dataset().delete(name);
+        let _forgotten = storage.map(|storage| storage.remove_item(name));
+    } else {
+        let _shown = root.dataset().set(name, value);
+        let _stored = storage.map(|storage| storage.set_item(name, value));
+    }
+}

@@ -1,0 +1,50 @@
+//! All projects at a glance, and what needs the person in any of them: requested again while events arrive.
+//!
+//! Must not draw anything.
+
+use std::time::Duration;
+
+use domain::board::needs_you::NeedsYouList;
+use domain::board::project::summary::ProjectSummary;
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::live_list::LiveList;
+use crate::project_data::items;
+use crate::socket::{Live, Notice};
+
+/// How often the projects are requested while events arrive.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy)]
+pub(crate) struct Overview {
+    pub(crate) projects: LiveList<Vec<ProjectSummary>>,
+    pub(crate) needs_you: LiveList<NeedsYouList>,
+}
+
+impl Overview {
+    /// Follows all projects, and makes them available below the current owner.
+    pub(crate) fn provide(client: Client, live: Live) -> Self {
+        let revision = RwSignal::new(0_u32);
+        live.follow(move |notice| {
+            if !matches!(notice, Notice::Activity(..)) {
+                revision.update(|revision| *revision = revision.wrapping_add(1));
+            }
+        });
+        let overview = Self {
+            projects: LiveList::new(revision, |_| false, move || items(client.projects())).every(INTERVAL),
+            needs_you: LiveList::new(revision, |_| false, move || client.needs_you()).every(INTERVAL),
+        };
+        provide_context(overview);
+        overview
+    }
+
+    pub(crate) fn from_context() -> Self {
+        expect_context()
+    }
+
+    /// How many decisions wait for the person.
+    pub(crate) fn needs_you_count(self) -> usize {
+        self.needs_you.value.with(|list| list.as_ref().map_or(0, |list| list.items.len()))
+    }
+}
