@@ -39,6 +39,13 @@ pub(crate) async fn page(State(state): State<AppState>, method: Method, uri: Uri
     answer(asset, &headers)
 }
 
+/// The page of the board, which explains a refused sign-in, unless the program was built without it.
+pub(crate) fn board(headers: &HeaderMap) -> Option<Response> {
+    // Without the condition of a cached copy, because the status is not that of the page.
+    let accepted = headers.get(header::ACCEPT_ENCODING).map(|coding| (header::ACCEPT_ENCODING, coding.clone()));
+    embed::index().map(|index| answer(index, &accepted.into_iter().collect()))
+}
+
 fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

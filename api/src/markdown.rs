@@ -2,36 +2,69 @@
 //!
 //! Two safeguards: HTML in the text is shown as text, and the result passes a list of allowed elements.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use domain::id::TaskId;
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
+
+mod autolink;
+
+const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
+
+/// Elements whose direction follows their own text, so that Hebrew is readable below English.
+const BLOCKS: [&str; 13] = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "th", "td"];
 
 static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut allowed = Builder::default();
     allowed
         .rm_tags(["img", "map", "area", "figure", "figcaption", "wbr"])
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        // No address of this server is useful in a text.
-        .url_relative(UrlRelative::Deny)
+        // No other address of this server is useful in a text.
+        .url_relative(UrlRelative::Custom(Box::new(task_address)))
         .link_rel(Some("noopener noreferrer"))
         .add_tag_attribute_values("a", "target", ["_blank"])
         .set_tag_attribute_value("a", "target", "_blank");
+    for block in BLOCKS {
+        allowed.set_tag_attribute_value(block, "dir", "auto");
+    }
+    // A long line of code is scrolled by keyboard too.
+    allowed.set_tag_attribute_value("pre", "tabindex", "0");
     allowed
 });
 
-/// Renders `text` as safe HTML. Images become links, so that reading a comment sends no request to another server.
+/// Renders `text` as safe HTML. Images become links, so that reading a comment sends no request to another server. Addresses and ids of
+/// tasks become links too.
 pub(crate) fn render(text: &str) -> String {
-    let events = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH).map(|event| match event {
-        Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-        Event::Start(Tag::Image { dest_url, title, id, .. }) => Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id }),
-        Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
-        other => other,
+    // The number of open elements whose text stays as it is: links, and blocks of code.
+    let mut verbatim = 0_usize;
+    let events = TextMergeStream::new(Parser::new_ext(text, OPTIONS)).flat_map(|event| {
+        match &event {
+            Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::CodeBlock(_)) => verbatim += 1,
+            Event::End(TagEnd::Link | TagEnd::Image | TagEnd::CodeBlock) => verbatim = verbatim.saturating_sub(1),
+            _ => {}
+        }
+        match event {
+            Event::Text(text) if verbatim == 0 => autolink::linked(text),
+            Event::Html(raw) | Event::InlineHtml(raw) => vec![Event::Text(raw)],
+            Event::TaskListMarker(done) => vec![Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " }))],
+            Event::Start(Tag::Image { dest_url, title, id, .. }) => {
+                vec![Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id })]
+            }
+            Event::End(TagEnd::Image) => vec![Event::End(TagEnd::Link)],
+            other => vec![other],
+        }
     });
     let mut page = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut page, events);
     ALLOWED.clean(&page).to_string()
+}
+
+/// The only address of this server that a text may contain: the page of a task.
+fn task_address(address: &str) -> Option<Cow<'_, str>> {
+    address.strip_prefix(autolink::TASKS)?.parse::<TaskId>().ok().map(|_| Cow::Borrowed(address))
 }
 
 #[cfg(test)]

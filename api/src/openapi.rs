@@ -15,6 +15,8 @@ pub(crate) enum Access {
     Any,
     /// Persons, by token or cookie: all may read, and those who may work on boards may do the rest.
     Person,
+    /// Persons of every role, because the route changes nothing, whatever its method.
+    Reader,
     /// The owner alone.
     Owner,
 }

@@ -6,6 +6,7 @@ mod board;
 mod demo;
 mod event;
 mod health;
+mod markdown;
 mod metrics;
 mod repository;
 mod runs;
@@ -38,10 +39,11 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 7] {
+fn areas() -> [Area; 8] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
         Area { tag: "server", access: Access::Person, routes: server_routes() },
+        Area { tag: "server", access: Access::Reader, routes: reader_routes() },
         Area { tag: "board", access: Access::Person, routes: board::routes() },
         Area { tag: "runs", access: Access::Person, routes: runs::routes() },
         Area { tag: "runs", access: Access::Owner, routes: runs::owner_routes() },
@@ -67,6 +69,11 @@ fn server_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(event::list_events))
         .routes(routes!(event::follow_events))
         .routes(routes!(demo::pull_the_plug))
+}
+
+/// Requests with a body that change nothing.
+fn reader_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(markdown::render_markdown))
 }
 
 /// The whole server: the routes, `mounted` (which passes the same request checks and does its own authentication), and the board's files.

@@ -47,6 +47,9 @@ async fn run_demo(workspace: &DemoWorkspace, options: &Demo) -> Result<ExitCode,
     });
     let mut human = DemoHuman::start(Client::new(workspace.config())?, workspace, options.exit).await?;
     output::line(&server.link);
+    if !options.exit {
+        output::line("The agents start when you open it.");
+    }
     if !options.no_open
         && let Err(error) = runner::process::open_browser(&server.link)
     {

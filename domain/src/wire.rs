@@ -163,6 +163,19 @@ pub struct TextBody {
     pub content: String,
 }
 
+/// `POST /api/markdown`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkdownTexts {
+    pub texts: Vec<String>,
+}
+
+/// The texts of `POST /api/markdown` as sanitized HTML, in the same order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RenderedTexts {
+    pub html: Vec<String>,
+}
+
 /// `POST /api/runs/{id}/interrupt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

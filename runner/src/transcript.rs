@@ -9,8 +9,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use domain::runs::output::{OutputKind, OutputLine, TRANSCRIPT_FILE};
-use domain::runs::run_event::{PlanEntry, PlanStatus, RateLimitState, RunEvent, StopReason};
+use domain::runs::run_event::{PlanEntry, PlanStatus, RateLimitState, RunEvent, StopReason, TextEdit};
 use domain::text::excerpt;
+use similar::TextDiff;
 
 use crate::activity::{self, activity};
 use crate::prompt::{self, inbox};
@@ -105,6 +106,7 @@ fn content(event: &RunEvent, requests: Option<u64>, checkout: &str) -> Option<(O
         RunEvent::SessionStarted(session) => (OutputKind::Start, format!("{} begins", session.model), None),
         RunEvent::Text { text } if !text.trim().is_empty() => (OutputKind::Text, text.clone(), None),
         RunEvent::Thinking { text } if !text.trim().is_empty() => (OutputKind::Thinking, excerpt(text, 120), Some(text.clone())),
+        RunEvent::ToolStarted(call) if !call.edits.is_empty() => (OutputKind::Edit, line()?, Some(changes(&call.edits))),
         RunEvent::ToolStarted(call) => (OutputKind::ToolUse, line()?, serde_json::to_string_pretty(&call.input).ok()),
         RunEvent::Plan { entries } => (OutputKind::ToolUse, line()?, Some(checklist(entries))),
         RunEvent::ToolEnded { ok, output, .. } => {
@@ -137,6 +139,16 @@ fn content(event: &RunEvent, requests: Option<u64>, checkout: &str) -> Option<(O
         | RunEvent::Other { .. } => return None,
     };
     Some(content)
+}
+
+/// The edits as a diff without line numbers, which a replacement does not tell.
+fn changes(edits: &[TextEdit]) -> String {
+    let change = |edit: &TextEdit| {
+        let lines = TextDiff::from_lines(&edit.old, &edit.new);
+        let lines = lines.iter_all_changes().map(|change| format!("{}{}\n", change.tag(), change.value().trim_end_matches(['\r', '\n'])));
+        lines.collect::<String>()
+    };
+    edits.iter().map(change).collect::<Vec<_>>().join("\n")
 }
 
 fn checklist(entries: &[PlanEntry]) -> String {

@@ -29,8 +29,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const POINTER_DURATION: Duration = Duration::from_millis(100);
 
 /// Disables background activity and the sandbox, because root in a container cannot use the sandbox.
-const ARGUMENTS: [&str; 9] = [
+const ARGUMENTS: [&str; 10] = [
     "--headless",
+    // The pointer would press beside an element that slides into its place.
+    "--force-prefers-reduced-motion",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -157,6 +159,39 @@ impl Browser {
     pub async fn evaluate(&self, expression: &str) -> Value {
         let value = self.client.execute(&format!("return {expression}"), Vec::new()).await;
         value.unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    /// Runs a script in the page.
+    ///
+    /// # Panics
+    /// The script fails.
+    pub async fn run(&self, script: &str) {
+        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("the script failed: {error}"));
+    }
+
+    /// Runs a script that passes its result to its last argument, a function.
+    ///
+    /// # Panics
+    /// The script fails.
+    pub async fn run_async(&self, script: &str) -> Value {
+        self.client.execute_async(script, Vec::new()).await.unwrap_or_else(|error| panic!("the script failed: {error}"))
+    }
+
+    /// The visible part of the page as PNG.
+    ///
+    /// # Panics
+    /// The browser does not respond.
+    pub async fn screenshot(&self) -> Vec<u8> {
+        self.client.screenshot().await.unwrap_or_else(|error| panic!("no screenshot: {error}"))
+    }
+
+    /// Makes the page believe that the person prefers `light` or `dark`.
+    ///
+    /// # Panics
+    /// The browser does not respond.
+    pub async fn prefer_color_scheme(&self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }, { "name": "prefers-reduced-motion", "value": "reduce" }]);
+        self.call_driver("goog/cdp/execute", Some(&json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": features } }))).await;
     }
 
     /// Waits until a JavaScript expression is true in the page.

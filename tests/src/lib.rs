@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+pub mod accessibility;
 pub mod agent;
 pub mod agent_bench;
 pub mod agent_fleet;

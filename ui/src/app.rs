@@ -1,15 +1,18 @@
 //! The frame around every page: shared context, and the choice of the page to show.
 
+use domain::id::TaskId;
 use domain::runs::sandbox::SandboxStatus;
 use domain::team::person::PersonRole;
 use domain::wire::ServerInfo;
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
 
 use crate::client::Client;
 use crate::components::board::report::Absence;
 use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
+use crate::markdown::Markdown;
 use crate::overview::Overview;
 use crate::pages::board::needs_you::NeedsYouPage;
 use crate::pages::board::project::ProjectPage;
@@ -72,18 +75,46 @@ impl ServerStatus {
     }
 }
 
+/// Opens the tasks that texts mention without a reload.
+fn follow_task_links(client: Client, navigation: Navigation) {
+    let listener = window_event_listener(leptos::ev::click, move |event| {
+        let is_plain = event.button() == 0 && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+        let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+        let link = element.filter(|_| is_plain).and_then(|element| element.closest(".prose a[href^='/tasks/']").ok().flatten());
+        let Some(Route::Task { task }) = link.and_then(|link| link.get_attribute("href")).map(|path| Route::parse(&path, |_| None)) else { return };
+        event.prevent_default();
+        open_task(client, navigation, task);
+    });
+    on_cleanup(move || listener.remove());
+}
+
+/// Opens a task on the board of its project.
+fn open_task(client: Client, navigation: Navigation, task: TaskId) {
+    client.act(client.task(task), move |view| {
+        let card = view.task.card;
+        navigation.go(Route::Board { project: card.project_id, task: Some(card.id) });
+    });
+}
+
 #[component]
 pub(crate) fn App() -> impl IntoView {
     Clock::provide();
     let navigation = Navigation::provide();
-    let client = Client::provide(Toasts::provide());
+    let toasts = Toasts::provide();
+    let client = Client::provide(toasts);
     let status = ServerStatus::provide(client);
+    Markdown::provide(client);
+    follow_task_links(client, navigation);
     draft::remove_expired();
     let live = Live::provide(client, status);
     Overview::provide(client, live);
     status.refresh();
     Absence::provide(client);
 
+    Effect::new(move |_| {
+        let _page = navigation.get();
+        toasts.leave_page();
+    });
     // The page stays mounted while only the task within it changes.
     let project = Memo::new(move |_| navigation.get().project().cloned());
     let page = move || {
@@ -92,6 +123,10 @@ pub(crate) fn App() -> impl IntoView {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
             None if navigation.get() == Route::NeedsYou => view! { <NeedsYouPage /> }.into_any(),
             None if navigation.get() == Route::Settings => view! { <SettingsPage /> }.into_any(),
+            None if let Route::Task { task } = navigation.get() => {
+                open_task(client, navigation, task);
+                view! { <p class="empty soft" role="status">"Opening the task…"</p> }.into_any()
+            }
             None => view! { <ProjectsPage unknown=navigation.get() == Route::Unknown /> }.into_any(),
         }
     };

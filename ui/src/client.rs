@@ -12,7 +12,7 @@ use std::future::Future;
 
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::team::person::is_person;
-use domain::wire::{Problem, ServerInfo};
+use domain::wire::{MarkdownTexts, Problem, RenderedTexts, ServerInfo};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -98,6 +98,11 @@ impl Client {
 
     pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
         self.get("/api/server").await
+    }
+
+    /// Renders texts as HTML, in their order.
+    pub(crate) async fn markdown(self, texts: Vec<String>) -> Result<RenderedTexts, Failure> {
+        self.send(Method::POST, "/api/markdown", &MarkdownTexts { texts }).await
     }
 
     /// In the demonstration: kills the server, which a supervisor restarts.

@@ -15,6 +15,7 @@ pub(crate) mod inline_code;
 pub(crate) mod menu;
 pub(crate) mod notices;
 pub(crate) mod progress;
+pub(crate) mod prose;
 pub(crate) mod run_log;
 pub(crate) mod runs;
 pub(crate) mod section_nav;

@@ -25,6 +25,15 @@ impl Facet {
         }
     }
 
+    /// Its name in the address.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs-you",
+            Self::AtWork => "at-work",
+            Self::Waiting => "waiting",
+        }
+    }
+
     pub(crate) fn accepts(self, card: &Card) -> bool {
         let state = CardState::of(card);
         match self {
@@ -42,6 +51,17 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
+    /// Reads the parameters of the address.
+    pub(crate) fn of_parameters(parameter: impl Fn(&str) -> Option<String>) -> Self {
+        let facet = parameter("show").and_then(|name| Facet::ALL.into_iter().find(|facet| facet.name() == name));
+        Self { words: parameter("filter").unwrap_or_default(), facet }
+    }
+
+    /// The parameters of the address, empty or with a value.
+    pub(crate) fn parameters(&self) -> [(&'static str, Option<&str>); 2] {
+        [("filter", Some(self.words.trim()).filter(|words| !words.is_empty())), ("show", self.facet.map(Facet::name))]
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.words.trim().is_empty() && self.facet.is_none()
     }
@@ -73,6 +93,18 @@ mod tests {
 
     use super::*;
     use crate::testing;
+
+    #[test]
+    fn filter_round_trips_through_the_address() {
+        for filter in
+            [Filter::default(), Filter { words: "a b".to_owned(), facet: None }, Filter { words: "login".to_owned(), facet: Some(Facet::NeedsYou) }]
+        {
+            let parameters = filter.parameters();
+            let read = |name: &str| parameters.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.map(str::to_owned));
+            assert_eq!(Filter::of_parameters(read), filter);
+        }
+        assert_eq!(Filter::of_parameters(|_| Some("other".to_owned())), Filter { words: "other".to_owned(), facet: None });
+    }
 
     #[test]
     fn filter_requires_every_word() {

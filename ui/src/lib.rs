@@ -5,6 +5,7 @@
 
 #![expect(unreachable_pub, reason = "the component macro writes `pub` for its own items")]
 
+mod address;
 mod app;
 mod client;
 mod components;
@@ -15,6 +16,7 @@ mod focus;
 mod invalidation;
 mod keys;
 mod live_list;
+mod markdown;
 mod moves;
 mod overview;
 mod pages;
@@ -23,6 +25,7 @@ mod reader;
 mod route;
 mod socket;
 mod store;
+mod task_data;
 #[cfg(test)]
 mod testing;
 mod text_diff;

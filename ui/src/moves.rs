@@ -2,6 +2,7 @@
 //!
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
+use domain::board::card::Card;
 use domain::board::status::{CancelReason, Status};
 use domain::board::task::TaskPatch;
 use domain::board::transition::{Mover, Requirement, target_columns};
@@ -60,6 +61,7 @@ struct PendingMove {
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
     client: Client,
+    store: Store,
     toasts: Toasts,
     menu: RwSignal<Option<(TaskId, HtmlElement)>, LocalStorage>,
     pending: RwSignal<Option<PendingMove>>,
@@ -71,6 +73,7 @@ impl Moves {
     pub(crate) fn provide() -> Self {
         let moves = Self {
             client: Client::from_context(),
+            store: Store::from_context(),
             toasts: Toasts::from_context(),
             menu: RwSignal::new_local(None),
             pending: RwSignal::new(None),
@@ -98,14 +101,35 @@ impl Moves {
     }
 
     fn send(self, task: TaskId, patch: TaskPatch) {
+        let before = self.store.card_now(&task).map(|card| card.status);
         self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
-            let _page_closed = self.announcement.try_set(format!("{task} moved to {}", status_label(view.task.card.status)));
-            if let Some(note) = view.note {
-                self.toasts.success(note);
+            let card = view.task.card;
+            let moved = format!("{task} moved to {}", status_label(card.status));
+            let text = view.note.map_or_else(|| moved.clone(), |note| format!("{moved}: {note}"));
+            let back = before.filter(|before| *before != card.status).and_then(|before| way_back(&card, before));
+            match back {
+                Some(back) => {
+                    let task = task.clone();
+                    let undo = move |()| self.client.act(self.client.patch_task(task.clone(), back.clone()), |_| {});
+                    self.toasts.undoable(text, Callback::new(undo));
+                }
+                None => self.toasts.success(text),
             }
+            let _page_closed = self.announcement.try_set(moved);
             on_card(&task);
         });
     }
+}
+
+/// The move that undoes one from `before`, if a person may make it. Its reason is for the history.
+fn way_back(card: &Card, before: Status) -> Option<TaskPatch> {
+    let (_, needs) = target_columns(card.phase, card.status, Mover::Human).into_iter().find(|(to, _)| *to == before)?;
+    let reason = match prompt_for(before, needs) {
+        MovePrompt::None => None,
+        MovePrompt::Text { .. } => Some("The last move was undone.".to_owned()),
+        MovePrompt::CancelReason | MovePrompt::Merge => return None,
+    };
+    Some(TaskPatch { status: Some(before), reason, ..TaskPatch::default() })
 }
 
 /// The place of the menu and the prompt in the page.
@@ -229,6 +253,15 @@ mod tests {
     use domain::board::transition::TABLE;
 
     use super::*;
+    use crate::testing;
+
+    #[test]
+    fn moves_are_undone_where_a_person_may_move_back() {
+        let back = |from: Status, to: Status| way_back(&testing::card(1, to), from).and_then(|patch| patch.status);
+        assert_eq!(back(Status::Backlog, Status::InProgress), Some(Status::Backlog));
+        assert_eq!(back(Status::InProgress, Status::Cancelled), None, "a cancelled task only returns to the backlog");
+        assert_eq!(back(Status::Backlog, Status::Cancelled), Some(Status::Backlog));
+    }
 
     #[test]
     fn moves_prompt_when_the_table_requires_input() {

@@ -53,9 +53,18 @@ pub(crate) enum Route {
     NeedsYou,
     /// Browsers that are signed in, and the persons of the board.
     Settings,
+    /// A task whose project is not known yet.
+    Task {
+        task: TaskId,
+    },
     Board {
         project: ProjectId,
         task: Option<TaskId>,
+    },
+    /// A task on a page of its own.
+    TaskPage {
+        project: ProjectId,
+        task: TaskId,
     },
     Plan {
         project: ProjectId,
@@ -82,6 +91,7 @@ impl Route {
             [] => Self::Projects,
             ["needs-you"] => Self::NeedsYou,
             ["settings"] => Self::Settings,
+            ["tasks", task] => task.parse().map_or(Self::Unknown, |task| Self::Task { task }),
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
             ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
@@ -90,6 +100,10 @@ impl Route {
             }),
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
+                _ => Self::Unknown,
+            },
+            ["projects", id, "tasks", task, "page"] => match (project(id), task.parse()) {
+                (Ok(project), Ok(task)) => Self::TaskPage { project, task },
                 _ => Self::Unknown,
             },
             ["projects", id, part] => match (project(id), Section::ALL.into_iter().find(|section| section.path() == *part)) {
@@ -105,8 +119,10 @@ impl Route {
             Self::Projects | Self::Unknown => "/".to_owned(),
             Self::NeedsYou => "/needs-you".to_owned(),
             Self::Settings => "/settings".to_owned(),
+            Self::Task { task } => format!("/tasks/{task}"),
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
+            Self::TaskPage { project, task } => format!("/projects/{project}/tasks/{task}/page"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
             Self::Messages { project, filter } => {
                 let agent = filter.agent.as_ref().map(|agent| format!("agent={agent}"));
@@ -122,20 +138,22 @@ impl Route {
     /// The project of the page.
     pub(crate) fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::ProjectSection { project, .. } => {
-                Some(project)
-            }
-            Self::Projects | Self::NeedsYou | Self::Settings | Self::Unknown => None,
+            Self::Board { project, .. }
+            | Self::TaskPage { project, .. }
+            | Self::Plan { project }
+            | Self::Messages { project, .. }
+            | Self::ProjectSection { project, .. } => Some(project),
+            Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
     /// The section of the page, if it belongs to a project.
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
-            Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
+            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::NeedsYou | Self::Settings | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
@@ -236,8 +254,10 @@ mod tests {
             Route::Projects,
             Route::NeedsYou,
             Route::Settings,
+            Route::Task { task: TaskId::new(12) },
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
+            Route::TaskPage { project: project.clone(), task: TaskId::new(12) },
             Route::Plan { project: project.clone() },
             messages(Some(7), None),
             messages(None, Some("platform/mara-2")),

@@ -41,6 +41,13 @@ impl ThreadEntry {
         }
     }
 
+    /// The message as `reader` received it, unless they have read it.
+    pub(crate) fn unread_by_reader(&self, is_reader: impl Fn(&str) -> bool) -> Option<Message> {
+        let unread = self.unread_by.iter().any(|name| is_reader(name));
+        let (id, to) = self.ids.iter().zip(&self.to).find(|(_, name)| unread && is_reader(name))?;
+        Some(Message { id: *id, to_agent: to.clone(), ..self.view.message.clone() })
+    }
+
     pub(crate) fn id(&self) -> i64 {
         self.view.message.id
     }
@@ -149,8 +156,14 @@ pub(crate) fn notice(content: &str) -> Option<(&str, &str)> {
 
 /// The HTML of a notice without its tag. None if the HTML does not begin with the tag.
 pub(crate) fn strip_tag(html: &str, tag: &str) -> Option<String> {
-    let rest = html.strip_prefix("<p>[")?.strip_prefix(tag)?.strip_prefix(']')?;
-    Some(format!("<p>{}", rest.trim_start()))
+    let (paragraph, rest) = html.split_once('[').filter(|(paragraph, _)| is_open_paragraph(paragraph))?;
+    let rest = rest.strip_prefix(tag)?.strip_prefix(']')?;
+    Some(format!("{paragraph}{}", rest.trim_start()))
+}
+
+/// Whether the HTML is only the start of a paragraph.
+fn is_open_paragraph(html: &str) -> bool {
+    html.strip_prefix("<p").and_then(|rest| rest.strip_suffix('>')).is_some_and(|attributes| !attributes.contains('>'))
 }
 
 /// Merges a page of the newest messages into the known ones. `has_earlier` says that messages precede the page. If the page then leaves a

@@ -114,7 +114,7 @@ fn attacks_are_neutralized() {
                 let (key, value) = attribute.split_once("=\"").unwrap_or((attribute, ""));
                 let good = match key.trim() {
                     "href" => ["http://", "https://", "mailto:"].iter().any(|scheme| value.starts_with(scheme)),
-                    "rel" | "target" | "title" | "class" | "align" | "start" => true,
+                    "rel" | "target" | "title" | "class" | "align" | "start" | "dir" | "tabindex" => true,
                     _ => false,
                 };
                 assert!(good, "{trick}\n{page}\n{attribute}");
@@ -125,19 +125,27 @@ fn attacks_are_neutralized() {
 
 #[test]
 fn ordinary_text_stays_readable() {
-    insta::assert_snapshot!(render("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @r"
-    <p>A <code>Vec&lt;String&gt;</code> and Vec&lt;String&gt;, <strong>bold</strong>, <del>gone</del></p>
-    <ul>
-    <li>one</li>
-    <li>two</li>
+    insta::assert_snapshot!(render("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @r#"
+    <p dir="auto">A <code>Vec&lt;String&gt;</code> and Vec&lt;String&gt;, <strong>bold</strong>, <del>gone</del></p>
+    <ul dir="auto">
+    <li dir="auto">one</li>
+    <li dir="auto">two</li>
     </ul>
-    <pre><code>let a = 1 &lt; 2;
+    <pre tabindex="0"><code>let a = 1 &lt; 2;
     </code></pre>
-    <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
-    <tr><td>1</td><td>2</td></tr>
+    <table><thead><tr><th dir="auto">a</th><th dir="auto">b</th></tr></thead><tbody>
+    <tr><td dir="auto">1</td><td dir="auto">2</td></tr>
     </tbody></table>
-    ");
-    insta::assert_snapshot!(render("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p>See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a target="_blank" rel="noopener noreferrer">a file</a>.</p>"#);
-    insta::assert_snapshot!(render("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);
+    "#);
+    insta::assert_snapshot!(render("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p dir="auto">See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a rel="noopener noreferrer" target="_blank">a file</a>.</p>"#);
+    insta::assert_snapshot!(render("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p dir="auto"><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);
     assert_eq!(render(""), "");
+}
+
+#[test]
+fn addresses_and_tasks_are_linked_and_checklists_are_readable() {
+    insta::assert_snapshot!(render(
+        "- [x] done\n- [ ] see https://example.org/a_b and TASK-012\n\n`TASK-001` [TASK-002](https://example.org) [x](/tasks/TASK-003) [y](/tasks/../api)\n\n```\nTASK-004 https://example.org\n```"
+    ));
+    assert_eq!(render("שלום"), "<p dir=\"auto\">שלום</p>\n");
 }

@@ -10,10 +10,11 @@ use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::QueryParameters;
-use crate::guard;
 use crate::sign_in::{cookie, link};
 use crate::state::AppState;
+use crate::{assets, guard};
 
+/// The answer of a program that was built without the board.
 const EXPIRED: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\n\
      <h1>This link has expired</h1>\n\
      <p>It works once. Start <code>vibe-relay serve</code> again to print a new one; running agents continue.</p></html>\n";
@@ -62,7 +63,9 @@ pub(crate) async fn sign_in(
     if guard::is_signed_in(&state, &headers).await? {
         return Ok(Redirect::to("/").into_response());
     }
-    Ok((StatusCode::UNAUTHORIZED, Html(EXPIRED)).into_response())
+    let mut answer = assets::board(&headers).unwrap_or_else(|| Html(EXPIRED).into_response());
+    *answer.status_mut() = StatusCode::UNAUTHORIZED;
+    Ok(answer)
 }
 
 /// The first page after signing in: the list of projects, or the demonstration's only board.

@@ -136,7 +136,9 @@ async fn tasks(story: &mut Story) {
     let new = json!({"title": "Add a footer", "description": "At the **end**."});
     let made = story.act("post", "/api/projects/{id}/tasks", "PROJ-001", new, StatusCode::CREATED).await;
     assert_eq!((made["id"].as_str(), made["held_by"].as_str()), (Some("TASK-004"), Some("human")));
-    assert_eq!(made["description_html"], "<p>At the <strong>end</strong>.</p>\n");
+    assert_eq!(made["description_html"], "<p dir=\"auto\">At the <strong>end</strong>.</p>\n");
+    let rendered = story.act("post", "/api/markdown", "", json!({"texts": ["*a*", ""]}), StatusCode::OK).await;
+    assert_eq!(rendered["html"], json!(["<p dir=\"auto\"><em>a</em></p>\n", ""]));
     let edited = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"priority": 3}), StatusCode::OK).await;
     assert_eq!(edited["priority"], 3);
     for (verb, held_by) in [("start", Value::Null), ("stop", json!("stop")), ("retry", Value::Null)] {
@@ -148,11 +150,11 @@ async fn tasks(story: &mut Story) {
     let thread = story.get("/api/tasks/{id}/comments", "TASK-004").await;
     assert_eq!(
         (thread["items"][0]["content"].as_str(), thread["items"][0]["content_html"].as_str()),
-        (Some("*Soon*"), Some("<p><em>Soon</em></p>\n"))
+        (Some("*Soon*"), Some("<p dir=\"auto\"><em>Soon</em></p>\n"))
     );
     let comment = thread["items"][0]["id"].as_str().unwrap().to_owned();
     let edited = story.act("patch", "/api/comments/{id}", &comment, json!({"content": "*Now*"}), StatusCode::OK).await;
-    assert!(edited["edited_at"].is_string() && edited["content_html"] == "<p><em>Now</em></p>\n", "{edited}");
+    assert!(edited["edited_at"].is_string() && edited["content_html"] == "<p dir=\"auto\"><em>Now</em></p>\n", "{edited}");
     story.act("delete", "/api/comments/{id}", &comment, Value::Null, StatusCode::NO_CONTENT).await;
     assert_eq!(story.get("/api/tasks/{id}/comments", "TASK-004").await["items"], json!([]));
 }

@@ -127,8 +127,7 @@ async fn message_is_rendered_like_a_comment() {
     server.state.db.send(&mara, &project, NewMessage { content: content.clone(), ..message("human") }).await.unwrap();
     let page = server.call("get", "/api/projects/PROJ-001/messages", "").await.json();
     let shown = (page["items"][0]["content"].as_str(), page["items"][0]["content_html"].as_str());
-    let html =
-        "<p><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
+    let html = "<p dir=\"auto\"><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
     assert_eq!(shown, (Some(content.as_str()), Some(html)));
 }
 

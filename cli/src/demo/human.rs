@@ -1,4 +1,5 @@
-//! The human's part in the demo: creates the project, answers a question that stays open, and lands the result with `--exit`.
+//! The human's part in the demo: creates the project, and lets the agents start when a browser shows it. With `--exit`, nobody watches: it
+//! answers the question and lands the result.
 //!
 //! Must not know how the agents work.
 
@@ -7,9 +8,11 @@ use std::time::Duration;
 use domain::board::project::{Project, ProjectStatus};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
-use domain::id::{ProjectId, TaskId};
+use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
-use domain::wire::{LandingResult, NewProject, TaskView, TextBody};
+use domain::team::browser_session::BrowserSession;
+use domain::wire::{LandingResult, List, NewProject, TaskView, TextBody};
+use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -17,8 +20,6 @@ use crate::client::Client;
 use crate::demo::workspace::DemoWorkspace;
 use crate::error::CliError;
 
-/// How long a question stays open for you before the demo answers it.
-const ANSWER_DELAY: Duration = Duration::from_secs(15);
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The client that plays the human.
@@ -28,7 +29,8 @@ pub(crate) struct DemoHuman {
     /// Whether to land the result and end.
     exit: bool,
     started_at: Instant,
-    asked: Option<(TaskId, Instant)>,
+    /// Whether the agents wait for the first browser.
+    waits_for_browser: bool,
 }
 
 impl DemoHuman {
@@ -37,6 +39,10 @@ impl DemoHuman {
     /// # Errors
     /// When the board refuses.
     pub(crate) async fn start(client: Client, workspace: &DemoWorkspace, exit: bool) -> Result<Self, CliError> {
+        if !exit {
+            // The agents would be done before anybody looks.
+            let _paused: IgnoredAny = client.post("/api/pause", &json!({})).await?;
+        }
         let goal = "Finish the page of the lighthouse museum: a headline that invites, colours, cards for the exhibition, and a footer with the opening hours.";
         let new = NewProject {
             title: "The lighthouse museum".to_owned(),
@@ -45,7 +51,7 @@ impl DemoHuman {
             ..NewProject::default()
         };
         let project: Project = client.post("/api/projects", &new).await?;
-        Ok(Self { client, project: project.id, exit, started_at: Instant::now(), asked: None })
+        Ok(Self { client, project: project.id, exit, started_at: Instant::now(), waits_for_browser: !exit })
     }
 
     /// Reads the board once and acts on it. Returns a summary when the demo is complete.
@@ -54,6 +60,9 @@ impl DemoHuman {
     /// When the board refuses.
     pub(crate) async fn step(&mut self) -> Result<Option<String>, CliError> {
         sleep(POLL_INTERVAL).await;
+        if !self.exit {
+            return self.await_browser().await.map(|()| None);
+        }
         let board: Board = match self.client.get(&format!("/api/projects/{}/board", self.project)).await {
             Ok(board) => board,
             // The server is restarting.
@@ -63,37 +72,40 @@ impl DemoHuman {
         self.answer(&board).await?;
         // The runner removes a task's files after its card has moved.
         let quiet = board.cards.iter().all(|card| card.run.is_none());
-        if self.exit && quiet && board.project.status == ProjectStatus::Complete {
+        if quiet && board.project.status == ProjectStatus::Complete {
             return self.land(&board).await.map(Some);
         }
         Ok(None)
     }
 
-    async fn answer(&mut self, board: &Board) -> Result<(), CliError> {
+    /// Lets the agents start when the first browser has signed in.
+    async fn await_browser(&mut self) -> Result<(), CliError> {
+        if self.waits_for_browser {
+            let sessions: List<BrowserSession> = match self.client.get("/api/sessions").await {
+                // The server is restarting.
+                Err(CliError::NoAnswer { .. }) => return Ok(()),
+                sessions => sessions?,
+            };
+            if !sessions.items.is_empty() {
+                let _resumed: IgnoredAny = self.client.post("/api/resume", &json!({})).await?;
+                self.waits_for_browser = false;
+            }
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, board: &Board) -> Result<(), CliError> {
         let waiting = board
             .cards
             .iter()
             .find(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == domain::board::attention::AttentionKind::NeedsInput));
-        let Some(card) = waiting else {
-            self.asked = None;
-            return Ok(());
-        };
-        let since = match &self.asked {
-            Some((task, since)) if *task == card.id => *since,
-            _ => {
-                self.asked = Some((card.id.clone(), Instant::now()));
-                Instant::now()
-            }
-        };
-        if !self.exit && since.elapsed() < ANSWER_DELAY {
-            return Ok(());
-        }
+        let Some(card) = waiting else { return Ok(()) };
         let view: TaskView = self.client.get(&format!("/api/tasks/{}", card.id)).await?;
         let Some(question) = view.question else { return Ok(()) };
         let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide yourself.".to_owned());
         let path = format!("/api/tasks/{}/answer", card.id);
         match self.client.post::<TaskView>(&path, &TextBody { content }).await {
-            // You were faster.
+            // A person was faster.
             Ok(_) | Err(CliError::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
         }

@@ -19,6 +19,8 @@ vocabulary! {
         Thinking = "thinking",
         /// A tool call: `text` is a one-line summary, `detail` is the input.
         ToolUse = "tool_use",
+        /// A tool call that edits a file: `detail` has its lines, each after `-`, `+` or a space.
+        Edit = "edit",
         ToolResult = "tool_result",
         ToolError = "tool_error",
         /// The agent received a message.

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn call(kind: ToolKind, name: &str, title: &str, input: serde_json::Value) -> ToolCall {
-        ToolCall { id: "t".to_owned(), kind, name: name.to_owned(), title: title.to_owned(), locations: Vec::new(), input }
+        ToolCall { id: "t".to_owned(), kind, name: name.to_owned(), title: title.to_owned(), locations: Vec::new(), input, edits: Vec::new() }
     }
 
     #[test]

@@ -130,6 +130,16 @@ pub struct ToolCall {
     /// The files that the tool touches.
     pub locations: Vec<String>,
     pub input: Value,
+    /// The texts that it replaces, if it edits a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<TextEdit>,
+}
+
+/// A replaced part of a file. A new file replaces nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextEdit {
+    pub old: String,
+    pub new: String,
 }
 
 vocabulary! {

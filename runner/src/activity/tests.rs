@@ -83,6 +83,7 @@ fn other_events_read_like_sentences_or_have_no_line() {
         title: "a.txt".to_owned(),
         locations: Vec::new(),
         input: Value::Null,
+        edits: Vec::new(),
     };
     let retry = |limit| RunEvent::Retrying { status: Some(529), attempt: 1, limit, delay_ms: 500, message: "overloaded".to_owned() };
     let events = [

@@ -23,7 +23,7 @@ fn tool_ended(output: &str, ok: bool) -> RunEvent {
 
 fn tool_started(kind: ToolKind, title: &str, input: serde_json::Value) -> RunEvent {
     let text = || String::new();
-    RunEvent::ToolStarted(ToolCall { id: text(), kind, name: text(), title: title.to_owned(), locations: Vec::new(), input })
+    RunEvent::ToolStarted(ToolCall { id: text(), kind, name: text(), title: title.to_owned(), locations: Vec::new(), input, edits: Vec::new() })
 }
 
 fn written(folder: &Path) -> Vec<OutputLine> {
@@ -32,6 +32,12 @@ fn written(folder: &Path) -> Vec<OutputLine> {
 
 fn shown(events: &[RunEvent]) -> Vec<OutputLine> {
     entries(9, events, "/worktree")
+}
+
+#[test]
+fn edits_are_shown_as_changed_lines() {
+    let edit = |old: &str, new: &str| TextEdit { old: old.to_owned(), new: new.to_owned() };
+    assert_eq!(changes(&[edit("a\nb\nc", "a\nx\nc"), edit("", "new\n")]), " a\n-b\n+x\n c\n\n+new\n");
 }
 
 #[test]

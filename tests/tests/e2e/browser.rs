@@ -247,7 +247,7 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.lacks(".comment img").await;
 
     browser.click("#tab-Attempts").await;
-    browser.shows(".attempt .log .log-text", "I wait.").await;
+    browser.shows(".attempt .log .prose", "I wait.").await;
     browser.press("To the agent").await;
     browser.fill(".composer textarea", "In capital letters, please.").await;
     browser.press("Send").await;
@@ -258,7 +258,7 @@ async fn person_answers_stops_and_messages_an_agent() {
         browser.shows(&format!(".attempt:nth-child({place}) .badge"), end).await;
     }
     browser.click(".attempt:nth-child(3) summary").await;
-    browser.shows(".attempt:nth-child(3) .log-text", "Violet it is.").await;
+    browser.shows(".attempt:nth-child(3) .log .prose", "Violet it is.").await;
     // An attempt is redrawn when it ends, so the test opens it again.
     browser.evaluate("document.querySelector('.attempt:nth-child(2)').open = true").await;
     browser.shows(".attempt:nth-child(2) .log-sent", "In capital letters, please.").await;
@@ -305,7 +305,7 @@ async fn controls_are_labelled_and_pages_fit_a_phone() {
     browser.has(".question").await;
     assert_fits(&browser, "the sheet").await;
     browser.click("#tab-Attempts").await;
-    browser.has(".attempt .log .log-text").await;
+    browser.has(".attempt .log .prose").await;
     assert_fits(&browser, "the attempts").await;
     browser.click("#tab-Changes").await;
     assert_fits(&browser, "the changes").await;

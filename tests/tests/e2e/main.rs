@@ -22,6 +22,7 @@ mod logs;
 mod lost_response;
 mod minions;
 mod operations;
+mod pages;
 mod parking;
 mod permissions;
 mod pipeline;

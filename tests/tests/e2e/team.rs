@@ -106,6 +106,9 @@ async fn person_exchanges_messages_with_agents() {
     browser.shows(".message[data-new]", "<img src=x onerror=alert(1)>").await;
     browser.lacks(".message img").await;
     browser.shows(".message", "cc: mara").await;
+    let waiting: Unread = server.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
+    assert_eq!(waiting.count, 1, "opening the page marks nothing as read");
+    browser.press("Mark all as read (1)").await;
     browser.lacks(".sections .count-badge").await;
     let unread: Unread = server.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
     assert_eq!(unread.count, 0);

@@ -29,6 +29,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("git2", &["repo"]),
     ("jsonschema", &["api"]),
     ("leptos", &["ui"]),
+    ("linkify", &["api"]),
     // `api` raises the limit of open files; a benchmark of `db` reads the time of its process.
     ("nix", &["api", "db", "repo", "runner", "tests"]),
     ("notify", &["cli"]),

@@ -1,5 +1,6 @@
 //! Requests about projects, plans, tasks, comments, review gates and goals.
 
+use domain::board::activity::Activity;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::needs_you::NeedsYouList;
 use domain::board::project::Project;
@@ -9,7 +10,8 @@ use domain::board::review_round::ReviewRound;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
-use domain::id::{GoalId, ProjectId, TaskId};
+use domain::event::Seq;
+use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
@@ -59,6 +61,13 @@ impl Client {
 
     pub(crate) async fn board(self, project: &ProjectId) -> Result<BoardView, Failure> {
         self.get(&project_path(project, "/board")).await
+    }
+
+    /// A page of the history of a project, or of one of its tasks, newest first.
+    pub(crate) async fn activity(self, project: ProjectId, task: Option<TaskId>, before: Option<Seq>) -> Result<List<Activity>, Failure> {
+        let task = task.map(|task| ("task", task.to_string()));
+        let before = before.map(|before| ("before", before.to_string()));
+        self.finish(Request::get(&project_path(&project, "/activity")).query(task.into_iter().chain(before))).await
     }
 
     /// The page of finished cards that follows the cursor `before`, newest first.
@@ -126,6 +135,14 @@ impl Client {
 
     pub(crate) async fn comment(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &task_path(&task, "/comments"), &TextBody { content }).await
+    }
+
+    pub(crate) async fn edit_comment(self, comment: CommentId, content: String) -> Result<CommentView, Failure> {
+        self.send(Method::PATCH, &format!("/api/comments/{comment}"), &TextBody { content }).await
+    }
+
+    pub(crate) async fn remove_comment(self, comment: CommentId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::DELETE, &format!("/api/comments/{comment}"), &empty()).await
     }
 
     pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {

@@ -10,25 +10,27 @@ use crate::components::toast::Toasts;
 pub(crate) fn CopyField(label: &'static str, text: String) -> impl IntoView {
     let toasts = Toasts::from_context();
     let shown = text.clone();
-    let copy = move |_| {
-        let text = text.clone();
-        spawn_local(async move {
-            if write_to_clipboard(&text).await {
-                toasts.success("Copied.");
-            } else {
-                toasts.refusal("The browser blocked access to the clipboard", "Select the text and copy it by hand");
-            }
-        });
-    };
+    let copied = move |_| copy(toasts, text.clone());
     view! {
         <div class="field">
             <span class="label">{label}</span>
             <div class="copy">
                 <code tabindex="0">{shown}</code>
-                <button type="button" class="button small" aria-label=format!("Copy: {label}") on:click=copy>"Copy"</button>
+                <button type="button" class="button small" aria-label=format!("Copy: {label}") on:click=copied>"Copy"</button>
             </div>
         </div>
     }
+}
+
+/// Copies a text and reports the result.
+pub(crate) fn copy(toasts: Toasts, text: String) {
+    spawn_local(async move {
+        if write_to_clipboard(&text).await {
+            toasts.success("Copied.");
+        } else {
+            toasts.refusal("The browser blocked access to the clipboard", "Select the text and copy it by hand");
+        }
+    });
 }
 
 async fn write_to_clipboard(text: &str) -> bool {

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
 use crate::client::{Client, Failure};
+use crate::components::prose::{Preview, PreviewButton};
 
 /// The request of a form, one at a time.
 #[derive(Clone, Copy)]
@@ -121,7 +122,7 @@ pub(crate) fn TextField(
     }
 }
 
-/// A labelled multi-line field.
+/// A labelled multi-line field for Markdown.
 #[component]
 pub(crate) fn TextArea(
     id: &'static str,
@@ -131,10 +132,24 @@ pub(crate) fn TextArea(
     #[prop(optional)] mono: bool,
     #[prop(optional)] autofocus: bool,
 ) -> impl IntoView {
+    let previewing = RwSignal::new(false);
     view! {
         <div class="field">
-            <label for=id>{label}</label>
-            <textarea id=id class="input" class:mono=mono autofocus=autofocus placeholder=placeholder bind:value=value></textarea>
+            <div class="row">
+                <label for=id>{label}</label>
+                <span class="spacer"></span>
+                <PreviewButton text=value previewing=previewing />
+            </div>
+            <textarea
+                id=id
+                class="input"
+                class:mono=mono
+                autofocus=autofocus
+                placeholder=placeholder
+                hidden=move || previewing.get()
+                bind:value=value
+            ></textarea>
+            <Preview text=value previewing=previewing />
         </div>
     }
 }

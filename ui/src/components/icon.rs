@@ -10,6 +10,7 @@ pub(crate) const CLOSE: Drawing = "M4 4l8 8M12 4l-8 8";
 pub(crate) const MORE: Drawing = "M3.5 8h.01M8 8h.01M12.5 8h.01";
 pub(crate) const GRIP: Drawing = "M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01";
 pub(crate) const ALERT: Drawing = "M8 5.5v3M8 11h.01M7.1 2.9L1.9 12a1 1 0 00.9 1.5h10.4a1 1 0 00.9-1.5L8.9 2.9a1 1 0 00-1.8 0z";
+pub(crate) const EXPAND: Drawing = "M9.5 3.5h3v3M12.5 3.5l-4 4M6.5 12.5h-3v-3M3.5 12.5l4-4";
 pub(crate) const DONE: Drawing = "M3.5 8.5l3 3 6-7";
 pub(crate) const SUN: Drawing =
     "M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7M10.8 8a2.8 2.8 0 11-5.6 0 2.8 2.8 0 015.6 0z";

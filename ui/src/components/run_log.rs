@@ -1,18 +1,26 @@
-//! The live log of a run: texts in full, tools in one line with a collapsed input.
+//! The live log of a run. Only the part near the visible one is drawn.
+
+mod entry;
+mod window;
 
 use domain::id::RunId;
-use domain::runs::output::{OutputKind, OutputLine};
+use domain::runs::output::OutputLine;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use web_sys::HtmlElement;
 
 use crate::client::Client;
-use crate::components::badge::Tone;
+use crate::components::run_log::entry::Entry;
+use crate::components::run_log::window::Window;
 use crate::store::Store;
 
 /// How near to its end, in pixels, a log counts as scrolled to the end.
 const NEAR: i32 = 40;
+/// Entries that are drawn or removed together, so that a log of hours stays as fast as one of minutes.
+const BLOCK_SIZE: usize = 50;
+/// The height of an entry that was never drawn, in pixels.
+const ESTIMATED_HEIGHT: usize = 26;
 
 /// The state of reading the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,6 +44,10 @@ pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
     let progress = StoredValue::new(Progress::default());
     let loaded = RwSignal::new(false);
     let log = NodeRef::<Div>::new();
+    let window = StoredValue::new_local(Window::new());
+    on_cleanup(move || {
+        let _closed = window.try_with_value(Window::close);
+    });
 
     Effect::new(move || {
         // Every activity frame of the run wakes the log, and so does a new connection.
@@ -79,59 +91,40 @@ pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
     view! {
         <div class="log" node_ref=log role="log" tabindex="0" aria-label="What the agent said and did">
             {move || nothing().map(|words| view! { <p class="note">{words}</p> })}
-            <For each=move || 0..count.get() key=|place| *place let:place>
-                {lines.with_value(|lines| lines.get(place).cloned()).map(|line| view! { <Entry line=line /> })}
+            <For each=move || 0..count.get().div_ceil(BLOCK_SIZE) key=|index| *index let:index>
+                <Block index=index lines=lines count=count window=window log=log />
             </For>
         </div>
     }
 }
 
+/// A part of the log. It is drawn while it is near the visible part; the end always is.
 #[component]
-fn Entry(line: OutputLine) -> impl IntoView {
-    let OutputLine { kind, text, detail, .. } = line;
-    match kind {
-        OutputKind::Text => view! { <p class="log-text">{text}</p> }.into_any(),
-        OutputKind::Thinking => view! { <p class="log-thinking">{text}</p> }.into_any(),
-        OutputKind::Message => view! {
-            <div class="log-sent">
-                <p class="note">"To the agent"</p>
-                {match detail {
-                    Some(_) => view! { <Folded name="" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
-                    None => view! { <p class="log-text">{text}</p> }.into_any(),
-                }}
-            </div>
+fn Block(
+    index: usize,
+    lines: StoredValue<Vec<OutputLine>>,
+    count: RwSignal<usize>,
+    window: StoredValue<Window, LocalStorage>,
+    log: NodeRef<Div>,
+) -> impl IntoView {
+    let near = window.with_value(|window| window.is_near(index));
+    let drawn = Memo::new(move |_| near.get() || (index + 2) * BLOCK_SIZE > count.get());
+    let last = Memo::new(move |_| count.get().min((index + 1) * BLOCK_SIZE));
+    let block = NodeRef::<Div>::new();
+    Effect::new(move || {
+        if let (Some(log), Some(block)) = (log.get(), block.get()) {
+            window.with_value(|window| window.observe(&log, &block));
         }
-        .into_any(),
-        OutputKind::ToolUse => view! { <Folded name="" text=text detail=detail tone=Tone::Info /> }.into_any(),
-        OutputKind::ToolResult => view! { <Folded name="got" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
-        OutputKind::ToolError => view! { <Folded name="failed" text=text detail=detail tone=Tone::Bad /> }.into_any(),
-        OutputKind::Error => view! { <p class="note" data-tone=Tone::Bad.as_str()>{text}</p> }.into_any(),
-        OutputKind::Start | OutputKind::Result | OutputKind::Note => view! { <p class="note">{text}</p> }.into_any(),
-    }
-}
-
-/// A line about something longer, which is behind it. `name` says what the line is, where its words do not.
-#[component]
-fn Folded(name: &'static str, text: String, detail: Option<String>, tone: Tone) -> impl IntoView {
-    let name = (!name.is_empty()).then(|| view! { <b>{name}</b> });
-    match detail {
-        Some(detail) => view! {
-            <details class="tool" data-tone=tone.as_str()>
-                <summary>
-                    {name}
-                    <span>{text}</span>
-                </summary>
-                <pre>{detail}</pre>
-            </details>
-        }
-        .into_any(),
-        None => view! {
-            <p class="tool plain" data-tone=tone.as_str()>
-                {name}
-                <span>{text}</span>
-            </p>
-        }
-        .into_any(),
+    });
+    let height = (!drawn.get_untracked()).then(|| format!("min-height: {}px", BLOCK_SIZE * ESTIMATED_HEIGHT));
+    view! {
+        <div class="log-block" data-block=index.to_string() node_ref=block style=height>
+            <Show when=move || drawn.get()>
+                <For each=move || index * BLOCK_SIZE..last.get() key=|place| *place let:place>
+                    {lines.with_value(|lines| lines.get(place).cloned()).map(|line| view! { <Entry line=line /> })}
+                </For>
+            </Show>
+        </div>
     }
 }
 

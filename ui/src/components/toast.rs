@@ -12,15 +12,18 @@ use crate::components::inline_code::{InlineCode, sentence};
 const SUCCESS_SECONDS: u64 = 5;
 /// Longer, because a refusal has more to read.
 const REFUSAL_SECONDS: u64 = 12;
+/// How long an action can be undone.
+const UNDO_SECONDS: u64 = 10;
 /// More toasts would cover the board.
 const MAX_TOASTS: usize = 4;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Toast {
     id: u64,
     tone: Tone,
     text: String,
     hint: String,
+    undo: Option<Callback<()>>,
 }
 
 /// The toasts on screen.
@@ -43,20 +46,30 @@ impl Toasts {
 
     /// Reports a finished action.
     pub(crate) fn success(self, text: impl Into<String>) {
-        self.push(Tone::Good, text.into(), String::new(), SUCCESS_SECONDS);
+        self.push(Tone::Good, text.into(), String::new(), None, SUCCESS_SECONDS);
+    }
+
+    /// Reports a finished action that can be undone for some seconds.
+    pub(crate) fn undoable(self, text: impl Into<String>, undo: Callback<()>) {
+        self.push(Tone::Good, text.into(), String::new(), Some(undo), UNDO_SECONDS);
+    }
+
+    /// Removes what only belongs to the page that the reader leaves. Refusals stay, because they have more to read.
+    pub(crate) fn leave_page(self) {
+        self.shown.update(|shown| shown.retain(|toast| toast.tone == Tone::Bad || toast.undo.is_some()));
     }
 
     /// Reports a refused action and the next step.
     pub(crate) fn refusal(self, text: &str, hint: &str) {
-        self.push(Tone::Bad, sentence(text), sentence(hint), REFUSAL_SECONDS);
+        self.push(Tone::Bad, sentence(text), sentence(hint), None, REFUSAL_SECONDS);
     }
 
-    fn push(self, tone: Tone, text: String, hint: String, seconds: u64) {
+    fn push(self, tone: Tone, text: String, hint: String, undo: Option<Callback<()>>, seconds: u64) {
         let id = self.next.get_value();
         self.next.set_value(id + 1);
         self.shown.update(|shown| {
             shown.retain(|toast| toast.text != text);
-            shown.push(Toast { id, tone, text, hint });
+            shown.push(Toast { id, tone, text, hint, undo });
             let surplus = shown.len().saturating_sub(MAX_TOASTS);
             shown.drain(..surplus);
         });
@@ -92,6 +105,18 @@ pub(crate) fn ToastStack() -> impl IntoView {
                         <p><InlineCode text=toast.text /></p>
                         {(!toast.hint.is_empty()).then(|| view! { <p><InlineCode text=toast.hint.clone() /></p> })}
                     </div>
+                    {toast.undo.map(|undo| view! {
+                        <button
+                            type="button"
+                            class="button small"
+                            on:click=move |_| {
+                                toasts.dismiss(toast.id);
+                                undo.run(());
+                            }
+                        >
+                            "Undo"
+                        </button>
+                    })}
                     <button
                         type="button"
                         class="button quiet small icon"

@@ -5,3 +5,4 @@ pub(crate) mod needs_you;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod project_list;
+pub(crate) mod task;

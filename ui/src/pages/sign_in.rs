@@ -4,12 +4,19 @@ use leptos::prelude::*;
 
 #[component]
 pub(crate) fn SignInPage() -> impl IntoView {
+    // The server answers a used link with the board, which finds no session.
+    let is_used_link = window().location().pathname().is_ok_and(|path| path == "/sign-in");
+    let (heading, reason) = if is_used_link {
+        ("This link has expired", "A sign-in link works once, and this one was used or is too old. ")
+    } else {
+        ("Sign in to vibe-relay", "This browser is not signed in. ")
+    };
     view! {
         <main class="page sign-in">
             <div class="empty">
-                <h1>"Sign in to vibe-relay"</h1>
+                <h1>{heading}</h1>
                 <p>
-                    "This browser is not signed in. Open the link that " <code>"vibe-relay serve"</code>
+                    {reason} "Open the newest link that " <code>"vibe-relay serve"</code>
                     " printed. It works once and stores a cookie."
                 </p>
                 <p class="small-text">"To get a new link, restart the server. Running agents continue."</p>

@@ -14,5 +14,5 @@ fn transcript_has_a_stable_json_form() {
 #[test]
 fn kinds_have_stable_names() {
     let kinds: Vec<&str> = OutputKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    insta::assert_snapshot!(kinds.join(" "), @"start text thinking tool_use tool_result tool_error message result error note");
+    insta::assert_snapshot!(kinds.join(" "), @"start text thinking tool_use edit tool_result tool_error message result error note");
 }

@@ -70,6 +70,7 @@ fn call() -> ToolCall {
         title: "src/main.rs".to_owned(),
         locations: vec!["src/main.rs".to_owned()],
         input: json!({"path": "src/main.rs"}),
+        edits: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Claude Code's tools as neutral tool calls and plans. Pure.
 
-use domain::runs::run_event::{PlanEntry, PlanStatus, RunEvent, ToolCall, ToolKind};
+use domain::runs::run_event::{PlanEntry, PlanStatus, RunEvent, TextEdit, ToolCall, ToolKind};
 use serde_json::Value;
 
 use crate::backend::BOARD_SERVER;
@@ -30,7 +30,21 @@ pub(super) fn tool_call(id: String, name: &str, input: &Value) -> ToolCall {
     };
     let touches_a_file = matches!(kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
     let locations = if touches_a_file { vec![title.clone()] } else { Vec::new() };
-    ToolCall { id, kind, name: name.to_owned(), title, locations, input: input.clone() }
+    ToolCall { id, kind, name: name.to_owned(), title, locations, input: input.clone(), edits: edits(name, input) }
+}
+
+/// The texts that a tool replaces.
+fn edits(name: &str, input: &Value) -> Vec<TextEdit> {
+    let edit = |input: &Value, old: &str, new: &str| {
+        let text = |key: &str| input[key].as_str().map(str::to_owned);
+        Some(TextEdit { old: text(old).unwrap_or_default(), new: text(new)? })
+    };
+    match name {
+        "Edit" => edit(input, "old_string", "new_string").into_iter().collect(),
+        "MultiEdit" => input["edits"].as_array().into_iter().flatten().filter_map(|one| edit(one, "old_string", "new_string")).collect(),
+        "Write" => edit(input, "", "content").into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The event for one use of a tool.
@@ -44,7 +58,7 @@ fn mcp_call(id: String, server: &str, tool: &str, input: &Value) -> ToolCall {
     } else {
         (ToolKind::Other, format!("{} of {server}", tool.replace('_', " ")))
     };
-    ToolCall { id, kind, name: tool.to_owned(), title, locations: Vec::new(), input: input.clone() }
+    ToolCall { id, kind, name: tool.to_owned(), title, locations: Vec::new(), input: input.clone(), edits: Vec::new() }
 }
 
 fn plan_entries(input: &Value) -> Vec<PlanEntry> {

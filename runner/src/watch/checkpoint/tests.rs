@@ -11,7 +11,7 @@ use super::{Action, Checkpoints, wait_until};
 
 fn started(kind: ToolKind, title: &str) -> RunEvent {
     let (name, title) = ("Tool".to_owned(), title.to_owned());
-    RunEvent::ToolStarted(ToolCall { id: "1".to_owned(), kind, name, title, locations: Vec::new(), input: Value::Null })
+    RunEvent::ToolStarted(ToolCall { id: "1".to_owned(), kind, name, title, locations: Vec::new(), input: Value::Null, edits: Vec::new() })
 }
 
 fn ended() -> RunEvent {

@@ -120,6 +120,7 @@ mod tests {
             title: "git commit -m x".to_owned(),
             locations: Vec::new(),
             input: Value::Null,
+            edits: Vec::new(),
         };
         let mut words = Words::default();
         words.apply(&RunEvent::ToolStarted(call));

@@ -1,35 +1,59 @@
-//! The comments of a task.
+//! The comments of a task. Their authors can edit and delete them.
 
-use domain::board::comment::AuthorRole;
+use domain::board::comment::{AuthorRole, CommentEvent};
+use domain::event::Event;
 use domain::id::TaskId;
 use domain::team::agent::HUMAN;
 use domain::wire::CommentView;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use web_sys::SubmitEvent;
 
 use crate::client::Client;
 use crate::components::badge::team::name_heading;
 use crate::components::badge::{author_label, author_tone};
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, has_text};
+use crate::components::icon::{CLOSE, Icon, PENCIL};
+use crate::components::prose::{Preview, PreviewButton};
+use crate::draft::{discard, draft_from};
 use crate::reader::Reader;
+use crate::socket::{Live, Notice};
 use crate::time::Clock;
 
 #[component]
 pub(crate) fn CommentThread(
     task: TaskId,
-    /// The number of comments. A change requests them again.
+    /// The number of comments.
     comments: Memo<u32>,
 ) -> impl IntoView {
-    let (client, may_write) = (Client::from_context(), Reader::may_write());
+    let (client, live, may_write) = (Client::from_context(), Live::from_context(), Reader::may_write());
     let thread = RwSignal::new(Vec::<CommentView>::new());
-    Effect::new(move || {
-        // Read, not only tracked: a memo tracks nothing before its first read.
-        comments.with(|_| ());
-        let request = client.comments(task.clone());
-        spawn_local(async move {
-            if let Ok(list) = request.await {
-                let _panel_closed = thread.try_set(list.items);
-            }
-        });
+    let load = {
+        let task = task.clone();
+        move || {
+            let request = client.comments(task.clone());
+            spawn_local(async move {
+                if let Ok(list) = request.await {
+                    let _panel_closed = thread.try_set(list.items);
+                }
+            });
+        }
+    };
+    Effect::new({
+        let load = load.clone();
+        move || {
+            // Read, not only tracked: a memo tracks nothing before its first read.
+            comments.with(|_| ());
+            load();
+        }
+    });
+    // The number stays the same when a text changes.
+    live.follow(move |notice| {
+        let Notice::Event(event) = notice else { return };
+        if event.task_id.as_ref() == Some(&task) && matches!(event.event, Event::Comment(CommentEvent::Edited { .. })) {
+            load();
+        }
     });
     view! {
         <section class="section" aria-label="Comments">
@@ -40,8 +64,8 @@ pub(crate) fn CommentThread(
                 </p>
             </Show>
             <div class="thread">
-                <For each=move || thread.get() key=|view| view.comment.id.clone() let:view>
-                    <Comment view=view />
+                <For each=move || thread.get() key=|view| (view.comment.id.clone(), view.comment.edited_at) let:view>
+                    <CommentEntry view=view />
                 </For>
             </div>
         </section>
@@ -49,21 +73,81 @@ pub(crate) fn CommentThread(
 }
 
 #[component]
-fn Comment(view: CommentView) -> impl IntoView {
-    let clock = Clock::from_context();
-    let (author, at) = (view.comment.author_role, view.comment.created_at);
-    let name = match (author, view.comment.author_name) {
+fn CommentEntry(view: CommentView) -> impl IntoView {
+    let (client, clock) = (Client::from_context(), Clock::from_context());
+    let CommentView { comment, content_html } = view;
+    let (author, at, edited) = (comment.author_role, comment.created_at, comment.edited_at);
+    let own = Reader::may_write() && author == AuthorRole::Human && Reader::current().is(comment.author_name.as_deref().unwrap_or(HUMAN));
+    let name = match (author, &comment.author_name) {
         (AuthorRole::Human, name) => name_heading(name.as_deref().unwrap_or(HUMAN)),
-        (_, Some(name)) => name,
+        (_, Some(name)) => name.clone(),
         (author, None) => author_label(author).to_owned(),
     };
+    let (editing, removing) = (RwSignal::new(false), RwSignal::new(false));
+    let id = StoredValue::new(comment.id);
+    let (written, html) = (StoredValue::new(comment.content), StoredValue::new(content_html));
     view! {
         <article class="comment">
             <header>
                 <span class="role" data-tone=author_tone(author).as_str()>{name}</span>
                 <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
+                {edited.map(|edited| view! { <span class="faint" title=edited.to_string()>"edited"</span> })}
+                {own.then(|| view! {
+                    <button type="button" class="button quiet small icon spacer" aria-label="Edit comment" title="Edit" on:click=move |_| editing.set(true)>
+                        <Icon drawing=PENCIL />
+                    </button>
+                    <button type="button" class="button quiet small icon" aria-label="Delete comment" title="Delete" on:click=move |_| removing.set(true)>
+                        <Icon drawing=CLOSE />
+                    </button>
+                })}
             </header>
-            <div class="prose" inner_html=view.content_html></div>
+            {move || match editing.get() {
+                true => view! { <CommentEditor id=id written=written.get_value() editing=editing /> }.into_any(),
+                false => view! { <div class="prose" inner_html=html.get_value()></div> }.into_any(),
+            }}
         </article>
+        {move || removing.get().then(|| {
+            let (sending, close) = (Sending::new(), Callback::new(move |()| removing.set(false)));
+            let remove = move |()| sending.run(client.remove_comment(id.get_value()), move |_| close.run(()));
+            view! {
+                <Dialog title="Delete this comment?" close=close>
+                    <Form verb="Delete" danger=true sending=sending submit=remove close=close>
+                        <p>"Agents that start later do not read it. Those that have read it are not told."</p>
+                    </Form>
+                </Dialog>
+            }
+        })}
+    }
+}
+
+#[component]
+fn CommentEditor(id: StoredValue<domain::id::CommentId>, written: String, editing: RwSignal<bool>) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let key = StoredValue::new(format!("edit-comment/{}", id.get_value()));
+    let text = draft_from(&key.get_value(), written);
+    let previewing = RwSignal::new(false);
+    let save = move |event: SubmitEvent| {
+        event.prevent_default();
+        if has_text(text) {
+            sending.run(client.edit_comment(id.get_value(), text.get_untracked()), move |_| {
+                discard(&key.get_value());
+                editing.set(false);
+            });
+        }
+    };
+    let close = move |_| {
+        discard(&key.get_value());
+        editing.set(false);
+    };
+    view! {
+        <form class="comment-editor" on:submit=save>
+            <textarea class="input" rows="4" aria-label="Comment" hidden=move || previewing.get() bind:value=text></textarea>
+            <Preview text=text previewing=previewing />
+            <div class="row">
+                <PreviewButton text=text previewing=previewing />
+                <button type="button" class="button small spacer" on:click=close>"Discard"</button>
+                <button type="submit" class="button small" disabled=move || sending.is_busy() || !has_text(text)>"Save"</button>
+            </div>
+        </form>
     }
 }

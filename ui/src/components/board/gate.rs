@@ -65,7 +65,7 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
     view! {
         {move || {
             let button = |gate: Gate| {
-                let class = if gate == Gate::Reject { "button danger" } else { "button" };
+                let class = if gate == Gate::Approve { "button primary" } else { "button" };
                 view! { <button type="button" class=class on:click=move |_| open_gate.set(Some(gate))>{gate.labels().0}</button> }
             };
             offered.get().into_iter().map(button).collect_view()

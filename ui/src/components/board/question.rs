@@ -7,6 +7,7 @@ use web_sys::SubmitEvent;
 
 use crate::client::Client;
 use crate::components::form::has_text;
+use crate::components::prose::Prose;
 use crate::components::toast::Toasts;
 use crate::draft::{discard, draft};
 use crate::reader::Reader;
@@ -53,7 +54,7 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
     view! {
         <section class="question" aria-label="Question from the agent">
             <h2>"Question from the agent"</h2>
-            <p>{question.question}</p>
+            <Prose text=question.question />
             <div class="options">{options}</div>
             {may_write.then(|| view! {
                 <form class="row" on:submit=submit>

@@ -19,9 +19,11 @@ use crate::components::board::gate::TaskGates;
 use crate::components::board::retry::RetryDialog;
 use crate::components::board::takeover::TakeoverButton;
 use crate::components::board::task_form::{TaskDraft, TaskFields};
+use crate::components::copy_button::copy;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
-use crate::components::icon::{CHEVRON, Icon};
+use crate::components::icon::{CHEVRON, Icon, MORE};
+use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
 use crate::moves::{CancelReasons, Moves};
 use crate::socket::Live;
@@ -59,6 +61,35 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
         card.with(|card| card.status.is_open() && target_columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
     });
 
+    let more_button = NodeRef::<html::Button>::new();
+    let more = RwSignal::new_local(None::<HtmlElement>);
+    let item = move |label: &'static str, act: Callback<()>| {
+        view! {
+            <button type="button" role="menuitem" on:click=move |_| {
+                more.set(None);
+                act.run(());
+            }>
+                {label}
+            </button>
+        }
+    };
+    let dialog = move |label: &'static str, dialog: TaskDialog| item(label, Callback::new(move |()| open.set(dialog)));
+    let items = move || {
+        let loaded = view.with_untracked(Option::is_some);
+        let worktree = view.with_untracked(|view| view.as_ref().and_then(|view| view.task.worktree_path.clone()));
+        let link = Callback::new(move |()| copy(toasts, window().location().href().unwrap_or_default()));
+        view! {
+            {loaded.then(|| dialog("Edit", TaskDialog::Edit))}
+            {(loaded && can_choose.get_untracked()).then(|| dialog("Retry…", TaskDialog::Retry))}
+            {item("Copy the link", link)}
+            {worktree.map(|path| {
+                let path = StoredValue::new(path);
+                item("Copy the path of its checkout", Callback::new(move |()| copy(toasts, path.get_value())))
+            })}
+            {closable.get_untracked().then(|| dialog("Cancel task", TaskDialog::Cancel))}
+        }
+    };
+
     let dialogs = move || match open.get() {
         TaskDialog::None => ().into_any(),
         TaskDialog::Edit => match view.get_untracked() {
@@ -82,9 +113,6 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             <Show when=can_retry>
                 <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
             </Show>
-            <Show when=move || can_choose.get()>
-                <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Retry)>"Retry…"</button>
-            </Show>
             {move || run.get().map(|(run, stopping)| view! {
                 <button type="button" class="button" disabled=move || stopping || live.is_lost() on:click=move |_| {
                     client.act(client.stop(run.clone()), move |_| toasts.success("Stop requested. The task is held until you start it."));
@@ -102,13 +130,23 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                     <Icon drawing=CHEVRON />
                 </button>
             </Show>
-            <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Edit)>"Edit"</button>
             <TakeoverButton task=task.get_value() card=card view=view />
             <TaskGates task=task.get_value() card=card />
-            <Show when=move || closable.get()>
-                <button type="button" class="button danger" on:click=move |_| open.set(TaskDialog::Cancel)>"Cancel task"</button>
-            </Show>
+            <button
+                type="button"
+                class="button icon"
+                aria-label="More actions"
+                title="More actions"
+                aria-haspopup="menu"
+                node_ref=more_button
+                on:click=move |_| more.set(more_button.get_untracked().map(HtmlElement::from))
+            >
+                <Icon drawing=MORE />
+            </button>
         </div>
+        {move || more.get().map(|anchor| view! {
+            <Menu label="More actions" anchor=anchor close=Callback::new(move |()| more.set(None))>{items()}</Menu>
+        })}
         {dialogs}
     }
 }

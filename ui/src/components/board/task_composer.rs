@@ -7,6 +7,7 @@ use web_sys::{KeyboardEvent, SubmitEvent};
 
 use crate::client::{Client, Failure};
 use crate::components::form::has_text;
+use crate::components::prose::{Preview, PreviewButton};
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 
@@ -15,16 +16,16 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
     let (client, toasts) = (Client::from_context(), Toasts::from_context());
     let text = draft(&format!("comment/{task}"));
     let sending = RwSignal::new(false);
-    let to_agent = RwSignal::new(false);
+    let (to_agent, previewing) = (RwSignal::new(false), RwSignal::new(false));
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().filter(|run| !run.stopping).map(|run| run.id.clone())));
     // Without a run, only comments are possible.
     let is_message = Memo::new(move |_| to_agent.get() && run.with(Option::is_some));
     let ready = move || !sending.get() && has_text(text);
-    let done = move |result: Result<_, Failure>, confirmation: &'static str| {
+    let done = move |result: Result<_, Failure>, confirmation: Option<&'static str>| {
         let _panel_closed = sending.try_set(false);
         if result.is_ok() {
             let _panel_closed = text.try_set(String::new());
-            toasts.success(confirmation);
+            confirmation.into_iter().for_each(|confirmation| toasts.success(confirmation));
         }
     };
     let send = Callback::new(move |()| {
@@ -34,8 +35,9 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
         sending.set(true);
         let content = text.get_untracked();
         match run.get_untracked().filter(|_| is_message.get_untracked()) {
-            Some(run) => client.watch(client.message(run, content), move |result| done(result, "Sent to the agent.")),
-            None => client.watch(client.comment(task.clone(), content), move |result| done(result, "Comment added.")),
+            Some(run) => client.watch(client.message(run, content), move |result| done(result, Some("Sent to the agent."))),
+            // It appears above the field.
+            None => client.watch(client.comment(task.clone(), content), move |result| done(result, None)),
         }
     });
     // With or without a message.
@@ -45,7 +47,7 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
         let message = has_text(text).then(|| text.get_untracked());
         let confirmation =
             if message.is_some() { "Interrupted. The agent goes on with your message." } else { "Interrupted. The agent waits for your message." };
-        client.watch(client.interrupt(run, message), move |result| done(result, confirmation));
+        client.watch(client.interrupt(run, message), move |result| done(result, Some(confirmation)));
     };
     let on_key = move |event: KeyboardEvent| {
         if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
@@ -61,12 +63,14 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
             <textarea
                 class="input"
                 rows="2"
+                hidden=move || previewing.get()
                 aria-label=move || if is_message.get() { "Message to the agent" } else { "Comment" }
                 placeholder=move || if is_message.get() { "Message the agent that is working on this task" } else { "Comment for the next agent" }
                 prop:value=text
                 on:input:target=move |event| text.set(event.target().value())
                 on:keydown=on_key
             ></textarea>
+            <Preview text=text previewing=previewing />
             <div class="row">
                 <Show when=move || run.with(Option::is_some)>
                     <div class="segment" role="group" aria-label="Recipient">
@@ -74,6 +78,7 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
                         <button type="button" aria-pressed=move || if is_message.get() { "true" } else { "false" } on:click=move |_| to_agent.set(true)>"To the agent"</button>
                     </div>
                 </Show>
+                <PreviewButton text=text previewing=previewing />
                 <span class="faint small-text spacer shortcut">"Ctrl + Enter"</span>
                 <Show when=move || is_message.get()>
                     <button

@@ -29,14 +29,14 @@ pub(crate) fn TaskMessages(task: TaskId) -> impl IntoView {
         move || client.messages(data.project(), requested.clone(), None, MAX_MESSAGES),
     );
     let shown = Memo::new(move |_| messages.value.with(|page| page.as_ref().map(|page| threads(&page.items)).unwrap_or_default()));
-    let (fresh, expanded) = (RwSignal::new(HashSet::new()), RwSignal::new(HashSet::new()));
+    let expanded = RwSignal::new(HashSet::new());
     let route = Route::Messages { project: data.project(), filter };
     view! {
         <Show when=move || messages.value.with(|page| page.as_ref().is_some_and(|page| page.items.is_empty()))>
             <p class="soft">"No messages about this task yet."</p>
         </Show>
         <For each=move || shown.with(|shown| keys(shown)) key=ThreadKey::clone let:key>
-            <MessageThread key=key threads=shown fresh=fresh expanded=expanded reply=None />
+            <MessageThread key=key threads=shown expanded=expanded reply=None />
         </For>
         <p>
             <a class="button" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>

@@ -1,35 +1,30 @@
-//! The panel of one task: its actions, facts, comments, attempts, changes and messages.
+//! The panel of one task: its actions, facts, comments, attempts, changes, messages and history.
 
 use domain::board::card::Card;
-use domain::board::status::HeldBy;
-use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::client::{Client, Failure};
+use crate::address::{parameter, set_parameter};
 use crate::components::badge::card_state::meta;
-use crate::components::badge::{Badge, attention_label, card_badge};
+use crate::components::badge::{Badge, card_badge};
 use crate::components::board::comment::CommentThread;
-use crate::components::board::question::QuestionBox;
+use crate::components::board::history::TaskHistory;
 use crate::components::board::review_round::ReviewRounds;
-use crate::components::board::takeover::TakeoverNotice;
 use crate::components::board::task_actions::TaskActions;
 use crate::components::board::task_composer::TaskComposer;
 use crate::components::board::task_details::TaskDetails;
 use crate::components::board::task_messages::TaskMessages;
+use crate::components::board::task_overview::TaskOverview;
 use crate::components::dialog::{focused, restore_focus};
 use crate::components::diff_view::Changes;
-use crate::components::icon::{CLOSE, DOWN, Icon, UP};
+use crate::components::icon::{CLOSE, DOWN, EXPAND, Icon, UP};
 use crate::components::runs::attempt::Attempts;
-use crate::components::runs::permission::PermissionBox;
 use crate::focus::neighbour_of;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route, Section};
-use crate::store::Store;
+use crate::task_data::{TaskData, load_card};
 use crate::time::local_time;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,18 +33,33 @@ enum Tab {
     Attempts,
     Changes,
     Messages,
+    History,
 }
 
-const TABS: [(Tab, &str); 4] = [(Tab::Task, "Task"), (Tab::Attempts, "Attempts"), (Tab::Changes, "Changes"), (Tab::Messages, "Messages")];
+const TABS: [(Tab, &str); 5] =
+    [(Tab::Task, "Task"), (Tab::Attempts, "Attempts"), (Tab::Changes, "Changes"), (Tab::Messages, "Messages"), (Tab::History, "History")];
+
+impl Tab {
+    /// Its name in the address.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "",
+            Self::Attempts => "attempts",
+            Self::Changes => "changes",
+            Self::Messages => "messages",
+            Self::History => "history",
+        }
+    }
+
+    fn of_address() -> Self {
+        let name = parameter("tab").unwrap_or_default();
+        TABS.iter().map(|(tab, _)| *tab).find(|tab| tab.name() == name).unwrap_or(Self::Task)
+    }
+}
 
 #[component]
 pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
-    let store = Store::from_context();
-    let card = RwSignal::new(store.card(&task));
-    let failure = RwSignal::new(None::<String>);
-    if card.with_untracked(Option::is_none) {
-        load_card(task.clone(), card, failure);
-    }
+    let (card, failure) = load_card(&task);
     move || match card.get() {
         Some(card) => view! { <TaskSheet task=task.clone() card=card close=close /> }.into_any(),
         None => view! {
@@ -66,61 +76,17 @@ pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
     }
 }
 
-/// Requests a card that the board has not loaded, such as that of an older finished task.
-fn load_card(task: TaskId, card: RwSignal<Option<ArcRwSignal<Card>>>, failure: RwSignal<Option<String>>) {
-    let (client, store, project) = (Client::from_context(), Store::from_context(), ProjectData::from_context().project());
-    let request = client.task(task.clone());
-    spawn_local(async move {
-        let result = request.await;
-        // A closed panel needs no card.
-        if card.is_disposed() {
-            return;
-        }
-        match result {
-            Ok(view) if view.task.card.project_id == project => {
-                store.add_cards(vec![view.task.card]);
-                card.set(store.card(&task));
-            }
-            Ok(_) => failure.set(Some(format!("{task} belongs to another project"))),
-            Err(Failure::Refused(problem)) => failure.set(Some(problem.detail)),
-            Err(Failure::Unreachable(what)) => failure.set(Some(what)),
-            Err(Failure::SignedOut) => {}
-        }
-    });
-}
-
 #[component]
 fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl IntoView {
-    let (client, data) = (Client::from_context(), ProjectData::from_context());
-    let card: Signal<Card> = RwSignal::from(card).into();
+    let (navigation, project) = (Navigation::from_context(), ProjectData::from_context());
     let may_write = Reader::may_write();
-    let tab = RwSignal::new(Tab::Task);
-    let view = RwSignal::new(None::<TaskView>);
-    let missing = RwSignal::new(None::<String>);
-
-    // A change of the card requests the rest of the task again.
-    let changed =
-        Memo::new(move |_| card.with(|card| (card.updated_at, card.comments, card.runs, card.run.is_some(), card.held_by, card.attention.clone())));
-    Effect::new({
-        let task = task.clone();
-        move || {
-            // Read, not only tracked: a memo tracks nothing before its first read.
-            changed.with(|_| ());
-            let request = client.task(task.clone());
-            spawn_local(async move {
-                match request.await {
-                    Ok(found) => {
-                        let _panel_closed = view.try_set(Some(found));
-                    }
-                    Err(Failure::Refused(problem)) => {
-                        let _panel_closed = missing.try_set(Some(problem.detail));
-                    }
-                    // The connection mark reports it, and the next change of the card repeats the request.
-                    Err(Failure::Unreachable(_) | Failure::SignedOut) => {}
-                }
-            });
-        }
-    });
+    let tab = RwSignal::new(Tab::of_address());
+    let data = TaskData::follow(task.clone(), card);
+    let TaskData { card, view, missing } = data;
+    let select = move |chosen: Tab| {
+        tab.set(chosen);
+        set_parameter("tab", Some(chosen.name()));
+    };
 
     let sheet = NodeRef::<html::Aside>::new();
     let before = StoredValue::new_local(focused());
@@ -134,13 +100,17 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
         request_animation_frame(move || restore_focus(before.as_ref()));
     });
 
-    let comments = Memo::new(move |_| card.with(|card| card.comments));
-    let runs = Memo::new(move |_| card.with(|card| (card.runs, card.run.as_ref().map(|run| (run.id.clone(), run.stopping)))));
-    let version = Memo::new(move |_| card.with(|card| u64::from(card.runs) * 2 + u64::from(card.run.is_some())));
+    let page = Route::TaskPage { project: project.project(), task: task.clone() };
+    let (comments, runs, version) = (data.comments(), data.runs(), data.version());
     let body = {
         let task = task.clone();
         move || match tab.get() {
-            Tab::Task => view! { <Overview task=task.clone() card=card view=view comments=comments /> }.into_any(),
+            Tab::Task => view! {
+                <TaskOverview task=task.clone() card=card view=view />
+                <TaskDetails card=card view=view />
+                <CommentThread task=task.clone() comments=comments />
+            }
+            .into_any(),
             Tab::Attempts => view! { <Attempts task=task.clone() card=card runs=runs /> }.into_any(),
             Tab::Changes => view! {
                 <ReviewRounds task=task.clone() version=version />
@@ -148,6 +118,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
             }
             .into_any(),
             Tab::Messages => view! { <TaskMessages task=task.clone() /> }.into_any(),
+            Tab::History => view! { <TaskHistory project=project.project() task=task.clone() /> }.into_any(),
         }
     };
     let tabs = TABS
@@ -159,9 +130,9 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                     role="tab"
                     id=format!("tab-{label}")
                     aria-controls="sheet-body"
-                    hidden=move || this == Tab::Messages && !data.is_used(Section::Messages)
+                    hidden=move || this == Tab::Messages && !project.is_used(Section::Messages)
                     aria-selected=move || if selected() { "true" } else { "false" }
-                    on:click=move |_| tab.set(this)
+                    on:click=move |_| select(this)
                 >
                     {label}
                     {(this == Tab::Attempts).then(|| view! { <span class="faint">{move || format!(" {}", card.with(|card| card.runs))}</span> })}
@@ -175,6 +146,15 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                 <div class="sheet-bar">
                     <span class="faint tabular">{task.to_string()}</span>
                     <Neighbours task=task.clone() />
+                    <a
+                        class="button quiet icon small"
+                        aria-label="Open the page of the task"
+                        title="Open as a page"
+                        href=page.path()
+                        on:click=move |event| navigation.follow(&event, page.clone())
+                    >
+                        <Icon drawing=EXPAND />
+                    </a>
                     <button type="button" class="button quiet icon spacer" aria-label="Close" title="Close (Esc)" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
@@ -221,48 +201,5 @@ fn Neighbours(task: TaskId) -> impl IntoView {
         <button type="button" class="button quiet icon small" aria-label="Next task" on:click=move |_| go(1)>
             <Icon drawing=DOWN />
         </button>
-    }
-}
-
-/// The question or the wait reason, the description, the facts and the comments.
-#[component]
-fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, comments: Memo<u32>) -> impl IntoView {
-    let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
-    let permissions = Memo::new(move |_| view.with(|view| view.as_ref().map(|view| view.permissions.clone()).unwrap_or_default()));
-    let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
-    let attention = Memo::new(move |_| card.with(|card| card.attention.clone()));
-    // The facts already name the assignee, and another notice the takeover.
-    let is_shown = |why: &&WaitReason| !matches!(why, WaitReason::Assigned { .. } | WaitReason::Held { by: HeldBy::Takeover });
-    let why =
-        Memo::new(move |_| card.with(|card| card.wait_reason.as_ref().filter(|_| card.run.is_none()).filter(is_shown).map(WaitReason::sentence)));
-    let question_task = task.clone();
-    view! {
-        <TakeoverNotice card=card view=view />
-        {move || question.get().map(|question| view! { <QuestionBox task=question_task.clone() question=question /> })}
-        <For each=move || permissions.get() key=|request| request.id let:request>
-            <PermissionBox request=request />
-        </For>
-        {move || {
-            // The question box and the requests replace this notice.
-            attention
-                .get()
-                .filter(|_| question.with(Option::is_none) && permissions.with(Vec::is_empty))
-                .map(|attention| view! {
-                    <div class="notice" data-tone="warn" role="status">
-                        <p>
-                            <strong>{format!("Needs you: {}. ", attention_label(attention.kind))}</strong>
-                            {attention.detail}
-                        </p>
-                    </div>
-                })
-        }}
-        {move || {
-            why.get()
-                .filter(|_| attention.with(Option::is_none))
-                .map(|why| view! { <p class="notice" data-tone="neutral">{format!("Waiting: {why}.")}</p> })
-        }}
-        {move || description.get().map(|html| view! { <div class="prose" inner_html=html></div> })}
-        <TaskDetails card=card view=view />
-        <CommentThread task=task comments=comments />
     }
 }

@@ -13,6 +13,7 @@ use crate::components::board::task_options::task_options;
 use crate::components::cc_picker::CcPicker;
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, Icon};
+use crate::components::prose::{Preview, PreviewButton};
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::project_data::ProjectData;
@@ -58,7 +59,7 @@ pub(crate) fn MessageComposer(
             cc.update(|cc| cc.retain(|name| candidates.contains(name)));
         }
     });
-    let reader = Reader::current();
+    let (reader, previewing) = (Reader::current(), RwSignal::new(false));
     // A filter by agent or task presets the recipient and the task.
     Effect::new(move || {
         let filter = data.message_filter.get();
@@ -79,7 +80,9 @@ pub(crate) fn MessageComposer(
             return;
         }
         sending.set(true);
-        let reply_to = replying_to.with_untracked(|message| message.as_ref().map(|message| message.id));
+        let answered = replying_to.get_untracked();
+        let reply_to = answered.as_ref().map(|message| message.id);
+        let received = answered.filter(|message| Reader::current().is(&message.to_agent) && !message.read).map(|message| message.id);
         let new = NewMessage {
             to: to.get_untracked(),
             content: text.get_untracked(),
@@ -91,6 +94,9 @@ pub(crate) fn MessageComposer(
         client.watch(client.send_message(data.project(), new), move |result| {
             let _page_closed = sending.try_set(false);
             if let Ok(sent) = result {
+                if let Some(received) = received {
+                    client.act(client.read_message(received), |_| {});
+                }
                 let _page_closed = (text.try_set(String::new()), replying_to.try_set(None), cc.try_set(Vec::new()));
                 if !sent.cc.is_empty() {
                     toasts.success(format!("Sent, with copies to {}.", names_label(sent.cc.iter().map(String::as_str))));
@@ -161,16 +167,19 @@ pub(crate) fn MessageComposer(
                 id=FIELD
                 class="input"
                 rows="2"
+                hidden=move || previewing.get()
                 aria-label="Message"
                 placeholder="Write to an agent"
                 prop:value=text
                 on:input:target=move |event| text.set(event.target().value())
                 on:keydown=on_key
             ></textarea>
+            <Preview text=text previewing=previewing />
             <div class="row">
                 <Show when=move || to.with(|to| to == EVERYONE)>
                     <span class="small-text soft">"Every active agent receives it."</span>
                 </Show>
+                <PreviewButton text=text previewing=previewing />
                 <span class="faint small-text spacer shortcut">"Ctrl + Enter"</span>
                 <button type="submit" class="button primary" disabled=move || !ready()>"Send"</button>
             </div>

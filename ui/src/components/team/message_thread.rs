@@ -7,12 +7,13 @@ use domain::team::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
 
+use crate::client::Client;
 use crate::components::badge::Tone;
 use crate::components::badge::team::{name_label, names_label};
 use crate::components::board::task_link::TaskLink;
 use crate::components::icon::{Icon, REPLY};
 use crate::reader::Reader;
-use crate::thread::{MessageFingerprint, Thread, ThreadEntry, ThreadKey, fingerprint, notice, strip_tag};
+use crate::thread::{Thread, ThreadEntry, ThreadKey, notice, strip_tag};
 use crate::time::Clock;
 
 /// Entries shown before the thread is expanded.
@@ -23,8 +24,6 @@ pub(crate) fn MessageThread(
     /// The thread to show.
     key: ThreadKey,
     threads: Memo<Vec<Thread>>,
-    /// Messages delivered to the human since the page opened.
-    fresh: RwSignal<HashSet<MessageFingerprint>>,
     /// Whether the page shows only this thread, which is then never collapsed.
     #[prop(optional)]
     alone: bool,
@@ -61,7 +60,7 @@ pub(crate) fn MessageThread(
             </Show>
             // The key keeps unchanged entries, and with them the focus on their buttons.
             <For each=shown key=|(entry, answered)| (entry.id(), entry.to.len(), entry.unread_by.clone(), answered.as_ref().map(|answered| answered.id)) let:shown>
-                <MessageEntry entry=shown.0 quoted=shown.1.as_ref().map(quotation) fresh=fresh reply=reply />
+                <MessageEntry entry=shown.0 quoted=shown.1.as_ref().map(quotation) reply=reply />
             </For>
         </section>
     }
@@ -75,16 +74,17 @@ fn quotation(message: &Message) -> String {
 fn MessageEntry(
     entry: ThreadEntry,
     #[prop(optional_no_strip)] quoted: Option<String>,
-    fresh: RwSignal<HashSet<MessageFingerprint>>,
     #[prop(optional_no_strip)] reply: Option<Callback<Message>>,
 ) -> impl IntoView {
-    let clock = Clock::from_context();
+    let (client, clock) = (Client::from_context(), Clock::from_context());
     let unread = unread_label(&entry);
+    let received = entry.unread_by_reader(|name| Reader::current().is(name));
     let reply = reply.filter(|_| entry.is_answerable() && Reader::may_write());
     let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
-    let (at, own_fingerprint) = (message.timestamp, fingerprint(&message));
+    let at = message.timestamp;
     let own = Reader::current().is(&message.from_agent);
-    let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_fingerprint)));
+    let unread_id = received.as_ref().map(|message| message.id);
+    let is_new = unread_id.is_some();
     let to = if message.to_agent == EVERYONE {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everyone"</span> }.into_any()
     } else {
@@ -95,20 +95,23 @@ fn MessageEntry(
         format!("cc: {}", names.join(", "))
     });
     let label = format!("Reply to {}", name_label(&message.from_agent));
-    let answered = message.clone();
+    let answered = received.unwrap_or_else(|| message.clone());
     let (tag, html) = split_notice(&message.content, content_html);
     let is_notice = tag.is_some();
     view! {
-        <article class="message" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
+        <article class="message" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=is_new.then_some("")>
             <header>
                 <div class="message-head">
                     <strong>{name_label(&message.from_agent)}</strong>
                     {to}
                     {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
                     {tag.map(|tag| view! { <span class="label-chip">{tag}</span> })}
-                    {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
+                    {is_new.then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
                 </div>
                 <div class="message-meta">
+                    {unread_id.filter(|_| Reader::may_write()).map(|id| view! {
+                        <button type="button" class="button small" on:click=move |_| client.act(client.read_message(id), |_| {})>"Mark as read"</button>
+                    })}
                     {reply.map(|reply| view! {
                         <button type="button" class="button quiet small icon" aria-label=label title="Reply" on:click=move |_| reply.run(answered.clone())>
                             <Icon drawing=REPLY />
@@ -152,7 +155,10 @@ mod tests {
     fn notice_tag_is_shown_once() {
         let split = |content: &str, html: &str| split_notice(content, html.to_owned());
         let shown = |tag: Option<&str>, rest: &str| (tag.map(str::to_owned), rest.to_owned());
-        assert_eq!(split("[REVIEW] *Now*", "<p>[REVIEW] <em>Now</em></p>\n"), shown(Some("REVIEW"), "<p><em>Now</em></p>\n"));
+        assert_eq!(
+            split("[REVIEW] *Now*", "<p dir=\"auto\">[REVIEW] <em>Now</em></p>\n"),
+            shown(Some("REVIEW"), "<p dir=\"auto\"><em>Now</em></p>\n")
+        );
         assert_eq!(split("*Now*", "<p><em>Now</em></p>\n"), shown(None, "<p><em>Now</em></p>\n"));
         let link = "<p><a href=\"https://x.y\">REVIEW</a> it</p>\n";
         assert_eq!(split("[REVIEW](https://x.y) it", link), shown(None, link));

@@ -14,6 +14,7 @@ use crate::components::board::task_options::task_options;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, non_empty};
 use crate::components::icon::{CLOSE, Icon};
+use crate::components::prose::Prose;
 use crate::components::section_page::SectionPage;
 use crate::components::toast::Toasts;
 use crate::project_data::{OpenDialog, ProjectData};
@@ -79,7 +80,7 @@ fn GoalCard(goal: Goal, signing: RwSignal<Option<Goal>>) -> impl IntoView {
                 {offered}
             </header>
             <h2>{goal.title}</h2>
-            {goal.description.map(|description| view! { <p class="soft message-text">{description}</p> })}
+            {goal.description.map(|description| view! { <Prose text=description /> })}
             <p class="row small-text soft">
                 <GoalBar progress=progress />
                 <span class="tabular">{move || progress_label(progress.get())}</span>

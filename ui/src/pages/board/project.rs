@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::address::{parameter, set_parameter};
 use crate::components::badge::{COLUMNS, status_label};
 use crate::components::board::card_actions::{CardAction, card_action};
 use crate::components::board::column::{AddButton, Column};
@@ -27,6 +28,7 @@ use crate::keys::{Key, listen};
 use crate::moves::{MoveOutlet, Moves};
 use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::plan::PlanPage;
+use crate::pages::board::task::TaskPage;
 use crate::pages::team::agent::TeamPage;
 use crate::pages::team::contract::ContractsPage;
 use crate::pages::team::handshake::HandshakesPage;
@@ -47,7 +49,12 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let data = ProjectData::provide(store, project.clone());
     let dialog = data.dialog;
     let close = Callback::new(move |()| dialog.set(OpenDialog::None));
-    let filter = RwSignal::new(Filter::default());
+    let filter = RwSignal::new(Filter::of_parameters(parameter));
+    Effect::new(move || {
+        // Another page drops the parameters from the address.
+        let _page = navigation.get();
+        filter.with(|filter| filter.parameters().into_iter().for_each(|(name, value)| set_parameter(name, value)));
+    });
     let words = NodeRef::<html::Input>::new();
 
     let home = Route::Board { project: project.clone(), task: None };
@@ -83,13 +90,17 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     });
 
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
-    let planning = Memo::new(move |_| matches!(navigation.get(), Route::Plan { .. }));
+    // The page that replaces the columns, if any.
+    let document = Memo::new(move |_| Some(navigation.get()).filter(|route| !matches!(route, Route::Board { .. })));
     let section = Memo::new(move |_| navigation.get().section().unwrap_or(Section::Board));
     let task = Memo::new(move |_| navigation.get().task().cloned());
     let content = move || match (loaded.get(), section.get()) {
         (false, _) => view! { <NoBoard missing=missing /> }.into_any(),
-        (true, Section::Board) if planning.get() => view! { <PlanPage /> }.into_any(),
-        (true, Section::Board) => view! { <BoardColumns filter=filter /> }.into_any(),
+        (true, Section::Board) => match document.get() {
+            Some(Route::Plan { .. }) => view! { <PlanPage /> }.into_any(),
+            Some(Route::TaskPage { task, .. }) => view! { <TaskPage task=task /> }.into_any(),
+            _ => view! { <BoardColumns filter=filter /> }.into_any(),
+        },
         (true, Section::Team) => view! { <TeamPage /> }.into_any(),
         (true, Section::Messages) => view! { <MessagesPage /> }.into_any(),
         (true, Section::Goals) => view! { <GoalsPage /> }.into_any(),
@@ -113,7 +124,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         <div class="workspace board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
             <main>
                 <AbsenceReport />
-                <Show when=move || loaded.get() && section.get() == Section::Board>
+                <Show when=move || loaded.get() && section.get() == Section::Board && document.with(Option::is_none)>
                     <ProjectLine filter=filter />
                 </Show>
                 <div class="board-scroll">{content}</div>

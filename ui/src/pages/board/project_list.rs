@@ -11,6 +11,7 @@ use crate::components::board::report::AbsenceReport;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
+use crate::components::prose::Prose;
 use crate::components::runs::pause::PauseAll;
 use crate::components::sidebar::{segments, state};
 use crate::keys::{Key, listen};
@@ -95,7 +96,7 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
         <a class="project-row" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
             <div>
                 <h2>{project.title}</h2>
-                <p class="soft">{goal}</p>
+                <div class="soft brief"><Prose text=goal /></div>
             </div>
             <div class="tabular">
                 <p class="row small-text">

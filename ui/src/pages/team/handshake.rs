@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::Badge;
 use crate::components::badge::team::{handshake_badge, name_label, names_label};
+use crate::components::prose::Prose;
 use crate::components::section_page::SectionPage;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
@@ -79,7 +80,7 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
                     <button type="button" class="button primary" on:click=move |_| client.act(client.acknowledge(id), |_| {})>"Acknowledge"</button>
                 })}
             </header>
-            <p class="message-text">{handshake.message}</p>
+            <Prose text=handshake.message />
             <dl class="details">
                 {fact("Pending", pending)}
                 {fact("Acknowledged by", acknowledged)}

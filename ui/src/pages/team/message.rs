@@ -1,12 +1,11 @@
-//! The page of messages: threads with the newest last, filters, and the composer. Showing all messages marks the reader's inbox as read.
+//! The page of messages: threads with the newest last, filters, and the composer. Messages stay unread until the reader marks or answers them.
 
 use std::collections::HashSet;
 
 use domain::id::TaskId;
 use domain::team::agent::EVERYONE;
-use domain::team::message::{Inbox, Message};
+use domain::team::message::Message;
 use domain::wire::MessageView;
-use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,7 +22,7 @@ use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route, Section};
 use crate::store::Store;
-use crate::thread::{MessageFingerprint, ThreadKey, fingerprint, keys, merge, threads};
+use crate::thread::{ThreadKey, keys, merge, threads};
 
 /// Messages in one request.
 const PAGE_SIZE: u32 = 50;
@@ -38,9 +37,7 @@ struct MessageList {
     known: RwSignal<Vec<MessageView>>,
     /// The cursor of the previous page, or none if all are loaded.
     earlier: RwSignal<Option<i64>>,
-    /// Messages delivered to the reader since the page opened.
-    fresh: RwSignal<HashSet<MessageFingerprint>>,
-    is_reading_inbox: StoredValue<bool>,
+    is_reading_inbox: RwSignal<bool>,
     list: NodeRef<Div>,
 }
 
@@ -93,30 +90,18 @@ impl MessageList {
         });
     }
 
-    /// Reads the reader's whole inbox and acknowledges it.
+    /// Marks everything that the reader received as read.
     fn read_inbox(self) {
-        if self.is_reading_inbox.get_value() {
-            return;
-        }
-        self.is_reading_inbox.set_value(true);
+        self.is_reading_inbox.set(true);
         let project = self.data.project();
         spawn_local(async move {
             let mut ack = None;
             while let Ok(inbox) = self.client.read_inbox(project.clone(), ack).await {
                 let Some(newest) = inbox.messages.last().map(|received| received.message.id) else { break };
                 ack = Some(newest);
-                if self.add_fresh(&inbox).is_none() {
-                    return;
-                }
             }
-            let _page_closed = self.is_reading_inbox.try_set_value(false);
+            let _page_closed = self.is_reading_inbox.try_set(false);
         });
-    }
-
-    /// Adds delivered messages to the fresh ones. None if the page was closed.
-    fn add_fresh(self, inbox: &Inbox) -> Option<()> {
-        let new = inbox.messages.iter().filter(|received| !received.redelivered).map(|received| fingerprint(&received.message));
-        self.fresh.try_update(|fresh| fresh.extend(new))
     }
 }
 
@@ -129,8 +114,7 @@ pub(crate) fn MessagesPage() -> impl IntoView {
         data,
         known: RwSignal::new(Vec::new()),
         earlier: RwSignal::new(None),
-        fresh: RwSignal::new(HashSet::new()),
-        is_reading_inbox: StoredValue::new(false),
+        is_reading_inbox: RwSignal::new(false),
         list: NodeRef::new(),
     };
     let newest = LiveList::new(
@@ -153,15 +137,7 @@ pub(crate) fn MessagesPage() -> impl IntoView {
         }
         filter
     });
-    let visible = page_visible();
-    Effect::new(move || {
-        // A filtered or hidden page must not mark messages as read.
-        let shows_all = visible.get() && data.message_filter.with(|filter| *filter == MessageFilter::default());
-        if shows_all && data.unread.value.with(|unread| unread.as_ref().is_some_and(|unread| unread.count > 0)) {
-            messages.read_inbox();
-        }
-    });
-
+    let unread = Memo::new(move |_| data.unread.value.with(|unread| unread.as_ref().map_or(0, |unread| unread.count)));
     let replying_to = RwSignal::new(None::<Message>);
     let reply = Callback::new(move |message: Message| {
         // The quoted original makes the composer taller.
@@ -172,13 +148,17 @@ pub(crate) fn MessagesPage() -> impl IntoView {
     });
     let expanded = RwSignal::new(HashSet::<ThreadKey>::new());
     let shown = Memo::new(move |_| messages.known.with(|known| threads(known)));
-    let fresh = messages.fresh;
     let loaded = Memo::new(move |_| newest.value.with(Option::is_some));
     view! {
         <div class="messages">
             <div class="messages-head">
                 <h1>"Messages"</h1>
                 <Filters />
+                <Show when=move || Reader::may_write() && unread.get() != 0>
+                    <button type="button" class="button small" disabled=move || messages.is_reading_inbox.get() on:click=move |_| messages.read_inbox()>
+                        {move || format!("Mark all as read ({})", unread.get())}
+                    </button>
+                </Show>
             </div>
             <div class="messages-list" role="log" aria-label="Messages" tabindex="0" node_ref=messages.list>
                 <div class="messages-threads">
@@ -190,7 +170,7 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                         <NoMessages />
                     </Show>
                     <For each=move || shown.with(|shown| keys(shown)) key=ThreadKey::clone let:key>
-                        <MessageThread key=key threads=shown fresh=fresh expanded=expanded alone=data.message_filter.with_untracked(|filter| filter.task.is_some()) reply=Some(reply) />
+                        <MessageThread key=key threads=shown expanded=expanded alone=data.message_filter.with_untracked(|filter| filter.task.is_some()) reply=Some(reply) />
                     </For>
                 </div>
             </div>
@@ -231,14 +211,6 @@ fn NoMessages() -> impl IntoView {
             }}
         </div>
     }
-}
-
-/// Whether the page is visible, rather than in a background tab or a minimized window.
-fn page_visible() -> RwSignal<bool> {
-    let visible = RwSignal::new(!document().hidden());
-    let listener = window_event_listener(ev::visibilitychange, move |_| visible.set(!document().hidden()));
-    on_cleanup(move || listener.remove());
-    visible
 }
 
 /// The filters by agent and task. They are part of the address, so a filtered page can be bookmarked.

@@ -114,7 +114,7 @@ fn unknown_types_are_other_events() {
     ];
     insta::assert_snapshot!(samples.map(show).join("\n"), @r#"
     other command_lifecycle
-    {"event":"permission_asked","id":"","call":{"id":"toolu_a7132daa59d8449187c8428d","kind":"write","name":"Write","title":"/repo/a.txt","locations":["/repo/a.txt"],"input":{"content":"x","file_path":"/repo/a.txt"}},"options":[{"id":"allow","kind":"allow_once"},{"id":"deny","kind":"reject_once"}]}
+    {"event":"permission_asked","id":"","call":{"id":"toolu_a7132daa59d8449187c8428d","kind":"write","name":"Write","title":"/repo/a.txt","locations":["/repo/a.txt"],"input":{"content":"x","file_path":"/repo/a.txt"},"edits":[{"old":"","new":"x"}]},"options":[{"id":"allow","kind":"allow_once"},{"id":"deny","kind":"reject_once"}]}
     other control_request
     other control_response
     {"event":"interrupt_taken","id":"0f882d2f-180f-4043-bef5-09f5293c6a35"}

@@ -26,6 +26,7 @@ fn agent_without_a_sign_of_work_is_shown_and_ended() {
         title: String::new(),
         locations: Vec::new(),
         input: serde_json::Value::Null,
+        edits: Vec::new(),
     };
     bench.prints([RunEvent::ToolStarted(call)]);
     for _ in 0..60 {

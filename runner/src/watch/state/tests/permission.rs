@@ -7,7 +7,15 @@ use super::*;
 
 fn call() -> ToolCall {
     let input = json!({"command": "ls"});
-    ToolCall { id: "t".to_owned(), kind: ToolKind::Execute, name: "Bash".to_owned(), title: "ls".to_owned(), locations: Vec::new(), input }
+    ToolCall {
+        id: "t".to_owned(),
+        kind: ToolKind::Execute,
+        name: "Bash".to_owned(),
+        title: "ls".to_owned(),
+        locations: Vec::new(),
+        input,
+        edits: Vec::new(),
+    }
 }
 
 fn asked() -> RunEvent {

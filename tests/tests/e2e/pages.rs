@@ -1,0 +1,147 @@
+//! Every page with hostile content, wide and on a phone, light and dark: nothing is cut off, and axe-core finds no violation. The pictures
+//! are in `target/screenshots`.
+
+use std::path::{Path, PathBuf};
+
+use domain::board::project::{PlanApproval, Project};
+use domain::id::{ProjectId, TaskId};
+use domain::wire::{NewProject, TaskView};
+use fantoccini::key::Key;
+use serde_json::json;
+use tests::accessibility::{axe, clipped, violations};
+use tests::browser::Browser;
+use tests::server::TestServer;
+
+use crate::agents::{text, token};
+use crate::browser::{SCENARIO, signed_in};
+use crate::support;
+
+const WORD: &str = "averyveryverylongwordwithoutanyspacethatnobreakcanhelpunlessthepageallowsonewithinaword";
+/// A heading, a long line of code, a wide table, a long address, a list of things to do, Hebrew and an attempt to run a script.
+const TEXT: &str = "# Mind **this**\n\n```rust\nlet a_long_line_of_code = std::iter::repeat(\"0123456789\").take(4096).collect::<String>().len() + 0123456789;\n```\n\n\
+    | one | two | three | four | five | six | seven | eight | nine |\n|---|---|---|---|---|---|---|---|---|\n\
+    | aaaaaaaaaaaa | bbbbbbbbbbbb | cccccccccccc | dddddddddddd | eeeeeeeeeeee | ffffffffffff | gggggggggggg | hhhhhhhhhhhh | iiiiiiiiiiii |\n\n\
+    https://example.org/a/path/that/is/much/longer/than/any/phone/is/wide?and=a&query=that&goes=on&and=on&and=on\n\n\
+    - [x] done\n- [ ] see TASK-001\n\nשלום עולם, זה טקסט מימין לשמאל.\n\n<script>alert(1)</script><img src=x onerror=alert(1)>";
+
+/// The page in all sizes and themes.
+struct Gallery<'a> {
+    browser: &'a Browser,
+    axe: String,
+    folder: PathBuf,
+    faults: Vec<String>,
+}
+
+impl Gallery<'_> {
+    async fn look(&mut self, name: &str) {
+        for (width, height) in [(1440, 900), (390, 844)] {
+            self.browser.resize(width, height).await;
+            for theme in ["light", "dark"] {
+                self.browser.prefer_color_scheme(theme).await;
+                let view = format!("{name}-{width}-{theme}");
+                std::fs::write(self.folder.join(format!("{view}.png")), self.browser.screenshot().await).unwrap();
+                // The colours differ with the theme, the rest with the width.
+                if width == 1440 || theme == "light" {
+                    let found = violations(self.browser, &self.axe).await;
+                    self.faults.extend(found.into_iter().map(|fault| format!("{view}: {fault}")));
+                }
+            }
+            self.faults.extend(clipped(self.browser).await.into_iter().map(|fault| format!("{name}-{width}: {fault}")));
+        }
+        self.browser.resize(1440, 900).await;
+    }
+}
+
+/// A board with every kind of card, long texts, messages and a goal; and a project whose plan waits.
+async fn crowded(server: &TestServer) -> (ProjectId, TaskId, ProjectId) {
+    let new = NewProject { title: format!("Letters {WORD}"), description: Some(TEXT.to_owned()), plan: Some(false), ..NewProject::default() };
+    let project: Project = server.post("/api/projects", &new).await.unwrap();
+    let tasks = format!("/api/projects/{}/tasks", project.id);
+    let task = json!({ "title": format!("Write alpha {WORD}"), "description": TEXT });
+    let held: TaskView = server.post(&tasks, &task).await.unwrap();
+    let held = held.task.card.id;
+    let _comment: serde_json::Value = server.post(&format!("/api/tasks/{held}/comments"), &json!({ "content": TEXT })).await.unwrap();
+    let asking: TaskView = server.post(&tasks, &json!({ "title": "Choose the colour", "start": true })).await.unwrap();
+    let _waiting: TaskView = server.post(&tasks, &json!({ "title": "שלום עולם", "depends_on": [held], "start": true })).await.unwrap();
+    let _goal: serde_json::Value =
+        server.post(&format!("/api/projects/{}/goals", project.id), &json!({ "title": WORD, "description": TEXT })).await.unwrap();
+    let ben = token(server, &project.id, "ben", &["builder"]).await;
+    text(server, &ben, "send", json!({ "to_agent": "human", "message": TEXT })).await;
+
+    let planned = NewProject {
+        title: "Planned".to_owned(),
+        description: Some("Write alpha, beta and gamma.".to_owned()),
+        plan_approval: Some(PlanApproval::Ask),
+        ..NewProject::default()
+    };
+    let planned: Project = server.post("/api/projects", &planned).await.unwrap();
+    server.until(&planned.id, "the plan waits", |board| board.plan().len() == 3).await;
+    let asking = asking.task.card.id;
+    server
+        .until(&project.id, "the question is open", |board| {
+            board.cards.iter().any(|card| card.id == asking && card.attention.is_some() && card.run.is_none())
+        })
+        .await;
+    (project.id, asking, planned.id)
+}
+
+#[tokio::test]
+async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
+    let server = support::scripted(SCENARIO).await;
+    let (project, asking, planned) = crowded(&server).await;
+    let browser = signed_in(&server).await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut gallery = Gallery { browser: &browser, axe: axe().unwrap(), folder, faults: Vec::new() };
+    let url = server.board_url();
+    let board = format!("{url}/projects/{project}");
+
+    let pages = [
+        ("projects", url.clone(), ".projects li"),
+        ("needs-you", format!("{url}/needs-you"), ".needs-group"),
+        ("settings", format!("{url}/settings"), "main h2"),
+        ("board", board.clone(), "[data-state=question] .card-actions"),
+        ("board-filtered", format!("{board}?show=needs-you"), "[data-state=question]"),
+        ("panel", format!("{board}/tasks/TASK-001"), ".comment .prose"),
+        ("panel-question", format!("{board}/tasks/{asking}"), ".question"),
+        ("panel-attempts", format!("{board}/tasks/{asking}?tab=attempts"), ".log .prose"),
+        ("panel-changes", format!("{board}/tasks/{asking}?tab=changes"), ".sheet-body > *"),
+        ("panel-history", format!("{board}/tasks/{asking}?tab=history"), ".history li"),
+        ("task", format!("{board}/tasks/{asking}/page"), ".task-page .log .prose"),
+        ("team", format!("{board}/team"), "main li"),
+        ("messages", format!("{board}/messages"), ".message"),
+        ("goals", format!("{board}/goals"), ".entry"),
+        ("plan", format!("{url}/projects/{planned}/plan"), ".plan li"),
+        ("missing", format!("{url}/projects/PROJ-099"), ".empty h2"),
+    ];
+    for (name, address, shown) in pages {
+        browser.goto(&address).await;
+        browser.has(shown).await;
+        browser.until("the page is live", "!document.querySelector('.connection')?.innerText.includes('Connecting')").await;
+        gallery.look(name).await;
+    }
+    for (name, button) in [("new-task", "New task"), ("new-project", "New project")] {
+        browser.goto(&board).await;
+        browser.press(button).await;
+        browser.has("dialog[open]").await;
+        gallery.look(name).await;
+    }
+    browser.goto(&board).await;
+    browser.has("[data-task]").await;
+    browser.keys("?").await;
+    browser.has("dialog[open]").await;
+    gallery.look("help").await;
+    browser.keys(&Key::Escape).await;
+
+    let stranger = Browser::open().await.unwrap();
+    stranger.goto(&url).await;
+    stranger.shows("h1", "Sign in").await;
+    let mut faults = std::mem::take(&mut gallery.faults);
+    let mut gallery = Gallery { browser: &stranger, ..gallery };
+    gallery.look("sign-in").await;
+    stranger.goto(&format!("{url}/sign-in?code=used")).await;
+    stranger.shows("h1", "This link has expired").await;
+    gallery.look("expired-link").await;
+    faults.append(&mut gallery.faults);
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
