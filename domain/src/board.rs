@@ -13,6 +13,7 @@ pub mod project;
 pub mod question;
 pub mod reducer;
 pub mod report;
+pub mod review;
 pub mod review_round;
 pub mod stage;
 pub mod status;

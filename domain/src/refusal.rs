@@ -27,6 +27,7 @@ macro_rules! each_refusal {
             Plan($crate::board::plan::PlanRefusal),
             Question($crate::board::question::QuestionRefusal),
             Comment($crate::board::comment::CommentRefusal),
+            Review($crate::board::review::ReviewRefusal),
             Goal($crate::board::goal::GoalRefusal),
             Run($crate::runs::run::RunRefusal),
             Permission($crate::runs::permission::PermissionRefusal),

@@ -2,6 +2,8 @@
 
 mod agent;
 mod board;
+mod comment;
+mod review;
 mod usage;
 
 pub use agent::{
@@ -9,12 +11,13 @@ pub use agent::{
     RotatedToken, SetSpawnPolicy,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
+pub use comment::CommentView;
+pub use review::{Approval, ReviewView};
 pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::board::comment::Comment;
 use crate::board::project::PlanApproval;
 use crate::board::question::Question;
 use crate::board::status::Status;
@@ -144,15 +147,6 @@ pub struct TaskView {
     /// A further effect of the request, for example that the merge is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-/// A comment with its rendered content.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct CommentView {
-    #[serde(flatten)]
-    pub comment: Comment,
-    /// The content as sanitized HTML.
-    pub content_html: String,
 }
 
 /// A text from the human: a comment, a message to a running agent, an answer, or feedback on a plan.

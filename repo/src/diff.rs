@@ -2,6 +2,10 @@
 //!
 //! Must ignore the attribute files of the change, because a change could hide itself from its reviewer (`* -diff`).
 
+mod annotate;
+mod highlight;
+mod words;
+
 use domain::runs::diff::{Diff, DiffLine, DiffSize, FileChange, FileDiff, Hunk};
 use domain::runs::evidence::Sha;
 use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, Patch};
@@ -21,11 +25,21 @@ pub struct DiffLimits {
     pub line_length: usize,
     /// Bytes of one version of a file. A larger file is shown as binary.
     pub file_size: u32,
+    /// Lines in the hunks of one file. A file with more, or with more than are left for all files, is folded: it has no hunks. Without this
+    /// limit, the hunks end where the lines of all files are used up.
+    pub file_lines: Option<usize>,
+}
+
+impl DiffLimits {
+    /// The limits of the first view of a review, whose larger files are requested one by one.
+    pub const REVIEW: Self = Self { files: 300, lines: 4_000, line_length: 2_000, file_size: 2 * 1024 * 1024, file_lines: Some(600) };
+    /// The limits of one file of a review.
+    pub const REVIEW_FILE: Self = Self { lines: 20_000, file_lines: None, ..Self::REVIEW };
 }
 
 impl Default for DiffLimits {
     fn default() -> Self {
-        Self { files: 300, lines: 4_000, line_length: 2_000, file_size: 2 * 1024 * 1024 }
+        Self { files: 300, lines: 4_000, line_length: 2_000, file_size: 2 * 1024 * 1024, file_lines: None }
     }
 }
 
@@ -36,15 +50,35 @@ impl Repository {
     /// # Errors
     /// A commit is missing, or objects cannot be read.
     pub fn diff(&self, base: &Sha, head: &Sha, limits: DiffLimits) -> Result<Diff, RepoError> {
+        self.diff_between(&self.fork_point(base, head)?, head, &[], limits)
+    }
+
+    /// Returns the commit where `head` parted from `base`, or `base` if they have no common history.
+    ///
+    /// # Errors
+    /// A commit is missing.
+    pub fn fork_point(&self, base: &Sha, head: &Sha) -> Result<Sha, RepoError> {
         let handle = self.handle()?;
-        let comparing = || format!("compare {base} with {head}");
-        let (base_id, head_id) = (find_commit(&handle, oid(base)?)?.id(), find_commit(&handle, oid(head)?)?.id());
-        let start = merge_base(&handle, base_id, head_id)?.unwrap_or(base_id);
+        let (base, head) = (find_commit(&handle, oid(base)?)?.id(), find_commit(&handle, oid(head)?)?.id());
+        Ok(sha(merge_base(&handle, base, head)?.unwrap_or(base)))
+    }
+
+    /// Compares two commits directly: everything, or the files at `paths`.
+    ///
+    /// # Errors
+    /// A commit is missing, or objects cannot be read.
+    pub fn diff_between(&self, old: &Sha, new: &Sha, paths: &[&str], limits: DiffLimits) -> Result<Diff, RepoError> {
+        let handle = self.handle()?;
+        let comparing = || format!("compare {old} with {new}");
+        let (start, head_id) = (oid(old)?, oid(new)?);
         let old = find_commit(&handle, start)?.tree().attempting(comparing)?;
         let new = find_commit(&handle, head_id)?.tree().attempting(comparing)?;
 
         let mut options = DiffOptions::new();
-        options.include_typechange(true).max_size(i64::from(limits.file_size));
+        options.include_typechange(true).max_size(i64::from(limits.file_size)).disable_pathspec_match(true);
+        for path in paths {
+            options.pathspec(*path);
+        }
         let mut changes = handle.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).attempting(comparing)?;
         let mut find = DiffFindOptions::new();
         changes.find_similar(Some(find.renames(true).rename_limit(limits.files))).attempting(comparing)?;
@@ -58,10 +92,13 @@ impl Repository {
             // Without a patch, only the mode changed or the file is binary.
             if let Some(patch) = Patch::from_diff(&changes, index).attempting(comparing)? {
                 file.binary = patch.delta().flags().is_binary();
-                let (_context, added, removed) = patch.line_stats().attempting(comparing)?;
+                let (context, added, removed) = patch.line_stats().attempting(comparing)?;
                 file.added = u32::try_from(added).unwrap_or(u32::MAX);
                 file.removed = u32::try_from(removed).unwrap_or(u32::MAX);
-                shown.truncated |= copy_hunks(&patch, &mut file.hunks, &mut budget, limits.line_length).attempting(comparing)?;
+                file.folded = limits.file_lines.is_some_and(|most| context + added + removed > most.min(budget));
+                if !file.folded {
+                    shown.truncated |= copy_hunks(&patch, &mut file.hunks, &mut budget, limits.line_length).attempting(comparing)?;
+                }
             }
             shown.files.push(file);
         }
@@ -104,6 +141,8 @@ fn describe(delta: &DiffDelta<'_>) -> FileDiff {
         added: 0,
         removed: 0,
         binary: delta.flags().is_binary(),
+        lines: None,
+        folded: false,
         hunks: Vec::new(),
     }
 }
@@ -133,7 +172,7 @@ fn copy_hunks(patch: &Patch<'_>, hunks: &mut Vec<Hunk>, budget: &mut usize, line
                 content.truncate(end);
                 cut = true;
             }
-            hunk.lines.push(DiffLine { origin: line.origin(), old_line: line.old_lineno(), new_line: line.new_lineno(), text: content });
+            hunk.lines.push(DiffLine::plain(line.origin(), line.old_lineno(), line.new_lineno(), content));
         }
         hunks.push(hunk);
     }

@@ -2,7 +2,7 @@
 //!
 //! Must read commits only, never a checkout or an index.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use domain::runs::evidence::Sha;
 use git2::{DiffOptions, ErrorCode, Sort};
@@ -65,6 +65,10 @@ impl Repository {
     /// # Errors
     /// The commit is missing.
     pub fn file_at(&self, commit: &Sha, path: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        // Git has no file outside of the repository.
+        if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Ok(None);
+        }
         let handle = self.handle()?;
         let reading = || format!("read {path} of {commit}");
         let tree = find_commit(&handle, oid(commit)?)?.tree().attempting(reading)?;

@@ -70,6 +70,16 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// Lists the paths that a merge of `head` into `base` would leave in conflict. Writes nothing.
+    ///
+    /// # Errors
+    /// A commit is missing, or objects cannot be read.
+    pub fn conflicts(&self, base: &Sha, head: &Sha) -> Result<Vec<String>, RepoError> {
+        conflicts_of(self, oid(base)?, oid(head)?)
+    }
+}
+
 /// Lists the paths that both sides of a merge changed, without writing anything.
 pub(crate) fn conflicts_of(repository: &Repository, base: Oid, head: Oid) -> Result<Vec<String>, RepoError> {
     let merging = || format!("merge {head} into {base}");

@@ -6,6 +6,7 @@ mod board;
 mod runs;
 mod team;
 
+pub(crate) use board::image_address;
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;

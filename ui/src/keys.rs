@@ -17,6 +17,8 @@ pub(crate) enum Key {
     Help,
     Settings,
     Move,
+    /// Opens the review of the task in the panel or of the focused card.
+    Review,
     Walk(Step),
     /// Opens another section of the project.
     Go(Section),
@@ -24,7 +26,7 @@ pub(crate) enum Key {
 }
 
 /// Every shortcut with its effect, for the help.
-pub(crate) const HELP: [(&str, &str); 10] = [
+pub(crate) const HELP: [(&str, &str); 11] = [
     ("n", "New task, or new item on the current page"),
     ("1 2 3 4 5 6", "Board, team, messages, goals, contracts, handshakes"),
     ("/", "Filter the cards"),
@@ -32,10 +34,45 @@ pub(crate) const HELP: [(&str, &str); 10] = [
     ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
     ("m", "Move the card"),
+    ("r", "Review the changes of the card"),
     ("s", "Settings: signed-in browsers and people"),
     ("Esc", "Close the panel or dialog"),
     ("?", "Show this help"),
 ];
+
+/// The action of a shortcut on the page of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReviewKey {
+    Next,
+    Previous,
+    LineDown,
+    LineUp,
+    Comment,
+    Viewed,
+    Close,
+}
+
+/// Every shortcut of a review with its effect, for the help.
+pub(crate) const REVIEW_HELP: [(&str, &str); 5] = [
+    ("j k", "Go to the next or previous file"),
+    ("↑ ↓", "Go to the previous or next line"),
+    ("c", "Comment on the line"),
+    ("v", "Mark the file as viewed"),
+    ("Esc", "Go back to the task"),
+];
+
+fn review_meaning(key: &str) -> Option<ReviewKey> {
+    Some(match key {
+        "j" => ReviewKey::Next,
+        "k" => ReviewKey::Previous,
+        "ArrowDown" => ReviewKey::LineDown,
+        "ArrowUp" => ReviewKey::LineUp,
+        "c" => ReviewKey::Comment,
+        "v" => ReviewKey::Viewed,
+        "Escape" => ReviewKey::Close,
+        _ => return None,
+    })
+}
 
 fn meaning(key: &str) -> Option<Key> {
     Some(match key {
@@ -44,6 +81,7 @@ fn meaning(key: &str) -> Option<Key> {
         "?" => Key::Help,
         "s" => Key::Settings,
         "m" => Key::Move,
+        "r" => Key::Review,
         "Escape" => Key::Close,
         "ArrowUp" | "k" => Key::Walk(Step::Up),
         "ArrowDown" | "j" => Key::Walk(Step::Down),
@@ -55,15 +93,35 @@ fn meaning(key: &str) -> Option<Key> {
 
 /// Passes shortcuts to `act` for as long as the current owner lives.
 pub(crate) fn listen(act: impl Fn(Key) + 'static) {
+    listen_where(|_| true, act);
+}
+
+/// Like [`listen`], for the shortcuts that `accepts` does not leave to others.
+pub(crate) fn listen_where(accepts: impl Fn(Key) -> bool + 'static, act: impl Fn(Key) + 'static) {
+    let accepted = move |key: &str| meaning(key).filter(|key| accepts(*key));
+    listen_to(accepted, |key| matches!(key, Key::Walk(_)), |key| key == Key::Close, act);
+}
+
+/// Passes the shortcuts of a review to `act` for as long as the current owner lives.
+pub(crate) fn listen_in_review(act: impl Fn(ReviewKey) + 'static) {
+    listen_to(review_meaning, |_| false, |key| key == ReviewKey::Close, act);
+}
+
+fn listen_to<K: Copy + 'static>(
+    meaning: impl Fn(&str) -> Option<K> + 'static,
+    scrolls_panel: fn(K) -> bool,
+    closes: fn(K) -> bool,
+    act: impl Fn(K) + 'static,
+) {
     let listener = window_event_listener(ev::keydown, move |event| {
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
             return;
         }
         let Some(key) = meaning(&event.key()) else { return };
-        if is_handled_elsewhere(&event, key) {
+        if is_handled_elsewhere(&event, scrolls_panel(key), closes(key)) {
             return;
         }
-        if key == Key::Close && blur_field() {
+        if closes(key) && blur_field() {
             return;
         }
         event.prevent_default();
@@ -74,12 +132,12 @@ pub(crate) fn listen(act: impl Fn(Key) + 'static) {
 
 /// Removes the focus from a field, if it is in one. Escape then keeps the typed text; a second press closes the panel.
 fn blur_field() -> bool {
-    let field = focused().filter(|element| element.matches("input, textarea, select").unwrap_or(false));
+    let field = focused().filter(|element| element.matches("input:not([type=checkbox]), textarea, select").unwrap_or(false));
     field.is_some_and(|field| field.blur().is_ok())
 }
 
 /// Whether the press is typed text, or belongs to a dialog, a menu or a scrolling panel.
-fn is_handled_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
+fn is_handled_elsewhere(event: &KeyboardEvent, scrolls_panel: bool, closes: bool) -> bool {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
     let within = |selector: &str| target.closest(selector).ok().flatten().is_some();
     // An open dialog receives every key, even when a click on its text removed the focus from it.
@@ -87,11 +145,9 @@ fn is_handled_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
     if has_dialog || within("[role=menu]") {
         return true;
     }
-    match key {
-        Key::Close => false,
-        Key::Walk(_) => within("input, textarea, select, [contenteditable], .sheet"),
-        _ => within("input, textarea, select, [contenteditable]"),
-    }
+    // A checkbox takes no text.
+    let types = within("input:not([type=checkbox]), textarea, select, [contenteditable]");
+    !closes && (types || (scrolls_panel && within(".sheet")))
 }
 
 #[cfg(test)]
@@ -108,11 +164,13 @@ mod tests {
     #[test]
     fn help_lists_only_working_keys() {
         let arrows = [("←", "ArrowLeft"), ("↑", "ArrowUp"), ("↓", "ArrowDown"), ("→", "ArrowRight"), ("Esc", "Escape")];
-        for (keys, _) in HELP {
-            for key in keys.split(' ').filter(|key| *key != "Enter") {
-                let name = arrows.iter().find(|(drawn, _)| *drawn == key).map_or(key, |(_, name)| name);
-                assert!(meaning(name).is_some(), "{key}");
-            }
+        let pressed = |drawn: &'static str| arrows.iter().find(|(known, _)| *known == drawn).map_or(drawn, |(_, name)| name);
+        let keys = |help: &[(&'static str, &str)]| help.iter().flat_map(|(keys, _)| keys.split(' ')).map(pressed).collect::<Vec<_>>();
+        for key in keys(&HELP).into_iter().filter(|key| *key != "Enter") {
+            assert!(meaning(key).is_some(), "{key}");
+        }
+        for key in keys(&REVIEW_HELP) {
+            assert!(review_meaning(key).is_some(), "{key}");
         }
     }
 }

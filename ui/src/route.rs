@@ -69,6 +69,11 @@ pub(crate) enum Route {
     Plan {
         project: ProjectId,
     },
+    /// The review of a task.
+    Review {
+        project: ProjectId,
+        task: TaskId,
+    },
     /// The messages, or a filtered part of them.
     Messages {
         project: ProjectId,
@@ -106,6 +111,10 @@ impl Route {
                 (Ok(project), Ok(task)) => Self::TaskPage { project, task },
                 _ => Self::Unknown,
             },
+            ["projects", id, "tasks", task, "review"] => match (project(id), task.parse()) {
+                (Ok(project), Ok(task)) => Self::Review { project, task },
+                _ => Self::Unknown,
+            },
             ["projects", id, part] => match (project(id), Section::ALL.into_iter().find(|section| section.path() == *part)) {
                 (Ok(project), Some(section)) => section.route(project),
                 _ => Self::Unknown,
@@ -124,6 +133,7 @@ impl Route {
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
             Self::TaskPage { project, task } => format!("/projects/{project}/tasks/{task}/page"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
+            Self::Review { project, task } => format!("/projects/{project}/tasks/{task}/review"),
             Self::Messages { project, filter } => {
                 let agent = filter.agent.as_ref().map(|agent| format!("agent={agent}"));
                 let task = filter.task.as_ref().map(|task| format!("task={task}"));
@@ -141,6 +151,7 @@ impl Route {
             Self::Board { project, .. }
             | Self::TaskPage { project, .. }
             | Self::Plan { project }
+            | Self::Review { project, .. }
             | Self::Messages { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
@@ -150,7 +161,7 @@ impl Route {
     /// The section of the page, if it belongs to a project.
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
-            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } => Some(Section::Board),
+            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } | Self::Review { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
@@ -259,6 +270,7 @@ mod tests {
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
             Route::TaskPage { project: project.clone(), task: TaskId::new(12) },
             Route::Plan { project: project.clone() },
+            Route::Review { project: project.clone(), task: TaskId::new(12) },
             messages(Some(7), None),
             messages(None, Some("platform/mara-2")),
             messages(Some(7), Some("human")),
@@ -283,6 +295,8 @@ mod tests {
             "/projects",
             "/projects/x",
             "/projects/PROJ-001/tasks",
+            "/projects/PROJ-001/tasks/TASK-001/x",
+            "/projects/PROJ-001/tasks/x/review",
             "/projects/PROJ-001/x",
             "/projects/x/team",
             "/projects/x/messages?agent=ben",

@@ -14,15 +14,13 @@ pub(crate) fn diff(old: &str, new: &str) -> Vec<Hunk> {
         header: hunk.header().to_string(),
         lines: hunk
             .iter_changes()
-            .map(|change| DiffLine {
-                origin: match change.tag() {
+            .map(|change| {
+                let origin = match change.tag() {
                     ChangeTag::Insert => '+',
                     ChangeTag::Delete => '-',
                     ChangeTag::Equal => ' ',
-                },
-                old_line: number(change.old_index()),
-                new_line: number(change.new_index()),
-                text: change.value().to_owned(),
+                };
+                DiffLine::plain(origin, number(change.old_index()), number(change.new_index()), change.value().to_owned())
             })
             .collect(),
     });

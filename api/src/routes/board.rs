@@ -10,6 +10,7 @@ mod plan;
 mod project;
 mod question;
 mod report;
+mod review;
 mod review_round;
 mod takeover;
 pub(super) mod task;
@@ -45,6 +46,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(review_round::get_review_round_diff))
         .routes(routes!(question::answer_question))
         .routes(routes!(gate::assign_task))
+        .routes(routes!(review::get_review))
+        .routes(routes!(review::get_review_diff))
+        .routes(routes!(review::file::get_review_file))
+        .routes(routes!(review::file::get_review_lines))
+        .routes(routes!(review::file::get_review_image))
+        .routes(routes!(review::send_back::send_back_review))
         .routes(routes!(gate::approve_task))
         .routes(routes!(gate::verify_task))
         .routes(routes!(gate::reject_verification))

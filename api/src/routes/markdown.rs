@@ -15,7 +15,7 @@ const MAX_TEXTS: usize = 200;
 #[utoipa::path(post, path = "/api/markdown", request_body = MarkdownTexts, responses((status = 200, body = RenderedTexts)))]
 pub(crate) async fn render_markdown(Body(given): Body<MarkdownTexts>) -> Result<Json<RenderedTexts>> {
     if given.texts.len() > MAX_TEXTS {
-        return Err(Refusal::invalid("texts", &format!("there are more than {MAX_TEXTS}"), "Send them in several requests.").into());
+        return Err(Refusal::invalid("texts", format!("there are more than {MAX_TEXTS}"), "Send them in several requests.").into());
     }
     Ok(Json(RenderedTexts { html: given.texts.iter().map(|text| markdown::render(text)).collect() }))
 }

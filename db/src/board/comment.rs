@@ -1,5 +1,6 @@
 //! Comments: the thread of a task.
 
+pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::comment::{AuthorRole, Comment, CommentEvent, CommentRefusal};
@@ -9,12 +10,10 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::text;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
+use crate::board::comment::row::comment_of;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
-use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -148,17 +147,4 @@ async fn own_comment(tx: &mut Tx, caller: &Caller, id: &CommentId, action: &str)
     }
     let project = tasks::project_of_task(&mut tx.connection, &comment.task_id).await?;
     Ok((comment, project))
-}
-
-fn comment_of(row: &SqliteRow) -> Result<Comment> {
-    Ok(Comment {
-        id: parsed(row, "id")?,
-        task_id: parsed(row, "task_id")?,
-        author_role: parsed(row, "author_role")?,
-        author_name: row.try_get("author_name")?,
-        run_id: optional(row, "run_id")?,
-        content: row.try_get("content")?,
-        created_at: parsed(row, "created_at")?,
-        edited_at: optional(row, "edited_at")?,
-    })
 }

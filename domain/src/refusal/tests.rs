@@ -9,6 +9,7 @@ use crate::board::goal::GoalRefusal;
 use crate::board::plan::PlanRefusal;
 use crate::board::project::refusal::ProjectRefusal;
 use crate::board::question::QuestionRefusal;
+use crate::board::review::ReviewRefusal;
 use crate::board::stage::Stage;
 use crate::board::status::Status;
 use crate::board::task::refusal::TaskRefusal;
@@ -67,6 +68,7 @@ fn every() -> Vec<Refusal> {
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
             .into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        ReviewRefusal::Outdated { task: task.clone(), shown: "0123456789".to_owned(), head: Some("abcdef0123".to_owned()) }.into(),
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
@@ -197,6 +199,8 @@ fn codes_sentences_and_hints_are_stable() {
         The hint.
     no-question: TASK-007 has no open question
         Add a comment instead.
+    review-outdated: TASK-007 is now at abcdef0, but the review is of 0123456
+        Reload the review, read what changed since, then decide again. Your comments are kept.
     not-yours: NOTE-004 was written by coder
         Change only your own comments; answer this one with a comment.
     no-plan-waiting: no plan awaits approval

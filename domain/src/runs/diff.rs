@@ -45,6 +45,12 @@ pub struct FileDiff {
     pub removed: u32,
     /// Binary files have no hunks.
     pub binary: bool,
+    /// The lines of the new version, if it is text and its length is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u32>,
+    /// The hunks are omitted because they are too large to show at once. They can be requested for this file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub folded: bool,
     pub hunks: Vec<Hunk>,
 }
 
@@ -75,6 +81,66 @@ pub struct DiffLine {
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
     pub text: String,
+    /// The colours of its syntax, in order and without overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Span>,
+    /// The parts that differ from the line that it replaces or that replaces it, in order and without overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+}
+
+impl DiffLine {
+    /// An unmarked line without colours.
+    pub fn plain(origin: char, old_line: Option<u32>, new_line: Option<u32>, text: String) -> Self {
+        Self { origin, old_line, new_line, text, spans: Vec::new(), marks: Vec::new() }
+    }
+}
+
+/// A coloured part of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Span {
+    /// Bytes from the start of the text.
+    pub start: u32,
+    pub end: u32,
+    pub kind: SpanKind,
+}
+
+/// The kind of a coloured part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpanKind {
+    Keyword,
+    String,
+    Comment,
+}
+
+/// A changed part of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Mark {
+    /// Bytes from the start of the text.
+    pub start: u32,
+    pub end: u32,
+}
+
+/// A range of lines of a file, as context of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FileLines {
+    /// With their numbers in the new version only.
+    pub lines: Vec<DiffLine>,
+    /// All lines of the file.
+    pub total: u32,
+}
+
+/// The media type of an image that browsers show without running anything in it, or none for other files.
+pub fn image_type(path: &str) -> Option<&'static str> {
+    let (_, extension) = path.rsplit_once('.')?;
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

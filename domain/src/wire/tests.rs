@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use super::*;
 use crate::actor::Actor;
 use crate::board::comment::AuthorRole;
+use crate::board::comment::Comment;
 use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::board::task::TaskPatch;

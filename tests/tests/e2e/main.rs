@@ -30,6 +30,7 @@ mod questions;
 mod recovery;
 mod report;
 mod repository;
+mod review;
 mod rules;
 mod scripted_agent;
 mod scripted_model;

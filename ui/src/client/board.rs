@@ -1,5 +1,9 @@
 //! Requests about projects, plans, tasks, comments, review gates and goals.
 
+mod review;
+
+pub(crate) use review::image_address;
+
 use domain::board::activity::Activity;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::needs_you::NeedsYouList;
@@ -16,8 +20,8 @@ use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
 use domain::wire::{
-    BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, ProjectPatch, RejectVerification,
-    Relocation, TaskView, TextBody,
+    Approval, BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, ProjectPatch,
+    RejectVerification, Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -158,7 +162,7 @@ impl Client {
     }
 
     pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {
-        self.send(Method::POST, &task_path(&task, "/approve"), &Notes { notes }).await
+        self.send(Method::POST, &task_path(&task, "/approve"), &Approval { notes, sha: None }).await
     }
 
     pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {

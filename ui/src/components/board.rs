@@ -19,6 +19,7 @@ pub(crate) mod project_bar;
 pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod review;
 pub(crate) mod review_round;
 pub(crate) mod takeover;
 pub(crate) mod task_actions;

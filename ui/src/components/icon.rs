@@ -27,6 +27,8 @@ pub(crate) const BRANCH: Drawing = "M5 5.5v5M5 5.5a1.5 1.5 0 100-3 1.5 1.5 0 000
 pub(crate) const PENCIL: Drawing = "M10.5 3.5l2 2L6 12l-2.7.7L4 10z";
 pub(crate) const INBOX: Drawing =
     "M2.5 9.5L4.4 4a1 1 0 01.95-.7h5.3a1 1 0 01.95.7l1.9 5.5v2.7a1 1 0 01-1 1h-9a1 1 0 01-1-1zM2.5 9.5h3l1 1.7h3l1-1.7h3";
+pub(crate) const FILE: Drawing = "M4 2.5h5l3 3v8H4zM9 2.5v3h3";
+pub(crate) const FOLDER: Drawing = "M2.5 4.2a1 1 0 011-1h2.8l1.4 1.6h4.8a1 1 0 011 1v6a1 1 0 01-1 1h-9a1 1 0 01-1-1z";
 pub(crate) const GRID: Drawing = "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z";
 pub(crate) const ROWS: Drawing = "M2.5 4h11M2.5 8h11M2.5 12h11";
 

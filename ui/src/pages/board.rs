@@ -5,4 +5,5 @@ pub(crate) mod needs_you;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod project_list;
+pub(crate) mod review;
 pub(crate) mod task;

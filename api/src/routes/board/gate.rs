@@ -3,10 +3,11 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use db::Caller;
+use domain::board::review::ReviewRefusal;
 use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::wire::{Assign, Notes, RejectVerification, TaskView};
+use domain::wire::{Approval, Assign, Notes, RejectVerification, TaskView};
 
 use super::task::{move_note, view};
 use crate::error::Result;
@@ -41,19 +42,22 @@ pub(crate) async fn assign_task(
     post,
     path = "/api/tasks/{id}/approve",
     params(("id" = TaskId, Path)),
-    request_body = Notes,
-    responses((status = 200, body = TaskView))
+    request_body = Approval,
+    responses((status = 200, body = TaskView), (status = 409, description = "The approval is of another commit."))
 )]
 pub(crate) async fn approve_task(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id<TaskId>,
-    Body(notes): Body<Notes>,
+    Body(Approval { notes, sha }): Body<Approval>,
 ) -> Result<Json<TaskView>> {
     let before = state.db.task(&id).await?;
     let request = state.db.required_evidence(&caller, &id, Status::Done).await?;
     let evidence = repo::read_evidence(request).await?;
-    let after = state.db.approve_task(&caller, &id, notes.notes.as_deref(), evidence).await?;
+    if let Some(shown) = sha.filter(|_| before.card.status == Status::InReview) {
+        ReviewRefusal::require_current(&id, &shown, &evidence)?;
+    }
+    let after = state.db.approve_task(&caller, &id, notes.as_deref(), evidence).await?;
     let note = move_note(&before, Status::Done, &after);
     view(&state.db, after, note).await
 }

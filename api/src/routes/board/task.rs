@@ -6,15 +6,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
+use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, Task, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
-use domain::runs::evidence::EvidenceResult;
+use domain::runs::evidence::{EvidenceResult, Sha};
 use domain::wire::{Cancel, TaskView};
-use repo::{DiffLimits, Effort, Repository};
+use repo::{DiffLimits, Effort, RepoError, Repository};
 
 use crate::error::{Error, Result};
 use crate::extract::{Body, Id, NoBody, OptionalBody};
@@ -140,19 +141,24 @@ pub(crate) async fn get_task_diff(State(state): State<AppState>, Id(id): Id<Task
     let git_dir = PathBuf::from(&project.git_dir);
     let shown = repo::in_lane(&git_dir.clone(), Effort::Long, move || -> Result<Option<Diff>> {
         let repository = Repository::open(&git_dir)?;
-        let head = match &task.branch {
-            Some(branch) => repository.ref_sha(branch)?,
-            None => None,
-        };
-        let base = match &task.merged_sha {
-            // Commits made after the merge are compared like any others.
-            Some(merged) if head.as_ref().is_none_or(|head| head == merged) => repository.before_merge(&project.integration_branch, merged)?,
-            _ => repository.ref_sha(&project.integration_branch)?,
-        };
-        let (Some(base), Some(head)) = (base, head.or(task.merged_sha)) else { return Ok(None) };
+        let Some((base, head)) = changes_of(&repository, &task, &project)? else { return Ok(None) };
         Ok(Some(repository.diff(&base, &head, DiffLimits::default())?))
     });
     shown.await??.map(Json).ok_or(Error::NoDiff(id))
+}
+
+/// The commit that a task's work is compared with, and its newest commit; after the merge, those of the merge.
+pub(super) fn changes_of(repository: &Repository, task: &Task, project: &Project) -> Result<Option<(Sha, Sha)>, RepoError> {
+    let head = match &task.branch {
+        Some(branch) => repository.ref_sha(branch)?,
+        None => None,
+    };
+    let base = match &task.merged_sha {
+        // Commits made after the merge are compared like any others.
+        Some(merged) if head.as_ref().is_none_or(|head| head == merged) => repository.before_merge(&project.integration_branch, merged)?,
+        _ => repository.ref_sha(&project.integration_branch)?,
+    };
+    Ok(base.zip(head.or_else(|| task.merged_sha.clone())))
 }
 
 /// Consequences of a move that the card alone does not show.

@@ -83,20 +83,53 @@ pub(super) async fn sandbox(story: &mut Story) {
 
 /// A person submits the work and sends it back.
 pub(super) async fn review_round(story: &mut Story, head: &str) {
-    for (status, reason) in [("in_review", Value::Null), ("in_progress", json!("Add a date."))] {
-        story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": status, "reason": reason}), StatusCode::OK).await;
-    }
+    story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": "in_review"}), StatusCode::OK).await;
+    read_review(story, head).await;
+    let other = "0".repeat(40);
+    let outdated = story.act("post", "/api/tasks/{id}/approve", "TASK-004", json!({"sha": other}), StatusCode::CONFLICT).await;
+    assert_eq!(outdated["code"], "review-outdated");
+    let comment = |line: u32| json!([{"path": "footer.html", "line": line, "side": "new", "text": "Why not `<small>`?"}]);
+    let path = "/api/tasks/{id}/review/send-back";
+    story.act("post", path, "TASK-004", json!({"sha": other, "words": "Add a date."}), StatusCode::CONFLICT).await;
+    let missing = story.act("post", path, "TASK-004", json!({"sha": head, "comments": comment(9)}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(missing["detail"], "comments: footer.html has no line 9");
+    let sent = story.act("post", path, "TASK-004", json!({"sha": head, "words": "Add a date.", "comments": comment(1)}), StatusCode::OK).await;
+    assert_eq!(sent["status"], "in_progress");
+    let again = story.act("post", path, "TASK-004", json!({"sha": head, "words": "Add a date."}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(again["code"], "illegal-move");
     let rounds = story.get("/api/tasks/{id}/rounds", "TASK-004").await;
     let round = &rounds["items"][0];
-    assert_eq!(
-        (&round["number"], &round["sha"], &round["findings"], &round["by"]),
-        (&json!(1), &json!(head), &json!("Add a date."), &json!("human"))
-    );
+    assert_eq!((&round["number"], &round["sha"], &round["by"]), (&json!(1), &json!(head), &json!("human")));
+    let findings = "Add a date.\n\nOne comment on HEAD:\n\n`footer.html:1`:\n\n    <footer>\n\nWhy not `<small>`?".replace("HEAD", &head[..7]);
+    assert_eq!(round["findings"], findings);
+    let view = story.get("/api/tasks/{id}/review", "TASK-004").await;
+    assert_eq!((&view["verdict"]["approved"], &view["verdict"]["sha"], &view["decisions"]["approve"]), (&json!(false), &json!(head), &json!(false)));
+    let since = story.call("get", "/api/tasks/{id}/review/diff", "TASK-004", "?since=1", Value::Null).await.json();
+    assert_eq!(since["files"], json!([]), "nothing changed since");
     assert_eq!(round["patch_id"].as_str().map(str::len), Some(40));
     let shown = story.call("get", "/api/tasks/{id}/rounds/diff", "TASK-004", "?number=1", Value::Null).await.json();
     assert_eq!((shown["files"][0]["path"].as_str(), shown["head"].as_str()), (Some("footer.html"), Some(head)));
     let none = story.call("get", "/api/tasks/{id}/rounds/diff", "TASK-004", "?number=2", Value::Null).await;
     assert_eq!((none.status, none.json()["code"].as_str()), (StatusCode::NOT_FOUND, Some("not-found")));
+}
+
+/// Reads the submitted work as the page of its review does.
+async fn read_review(story: &mut Story, head: &str) {
+    let view = story.get("/api/tasks/{id}/review", "TASK-004").await;
+    assert_eq!((&view["head"], &view["decisions"]), (&json!(head), &json!({"approve": true, "send_back": true})), "{view}");
+    assert_eq!((&view["conflicts"], &view["verdict"], &view["rounds"]), (&json!([]), &Value::Null, &json!([])));
+    let diff = story.get("/api/tasks/{id}/review/diff", "TASK-004").await;
+    let line = &diff["files"][0]["hunks"][0]["lines"][0];
+    assert_eq!((&diff["files"][0]["path"], &line["text"], &line["spans"][0]["kind"]), (&json!("footer.html"), &json!("<footer>"), &json!("keyword")));
+    for (kind, query) in [("file", "path=footer.html"), ("lines", "path=footer.html&from=1&to=9"), ("image", "path=logo.png&side=new")] {
+        let path = format!("/api/tasks/{{id}}/review/{kind}");
+        let (status, expected) = if kind == "image" { (StatusCode::NOT_FOUND, "\"not-found\"") } else { (StatusCode::OK, "<footer>") };
+        let answer = story.call("get", &path, "TASK-004", &format!("?{query}&head={head}"), Value::Null).await;
+        assert_eq!(answer.status, status, "{kind}: {}", answer.text);
+        assert!(answer.text.contains(expected), "{kind}: {}", answer.text);
+        let outdated = story.call("get", &path, "TASK-004", &format!("?{}&head={}", query.replace("logo", "a"), "0".repeat(40)), Value::Null).await;
+        assert_eq!((outdated.status, outdated.json()["code"].as_str()), (StatusCode::CONFLICT, Some("review-outdated")), "{kind}");
+    }
 }
 
 /// Looks at what would land, lands it, and looks at what was landed.

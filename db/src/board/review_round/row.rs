@@ -1,6 +1,7 @@
 //! Reads the review rounds of a task. Must not compare them.
 
 use domain::actor::Actor;
+use domain::board::review::Verdict;
 use domain::board::review_round::ReviewRound;
 use domain::id::TaskId;
 use sqlx::{Row, SqliteConnection};
@@ -27,4 +28,20 @@ pub(crate) async fn list(connection: &mut SqliteConnection, task: &TaskId) -> Re
         })
     };
     (1..).zip(&rows).map(round).collect()
+}
+
+pub(crate) const LAST_VERDICT: &str = "SELECT sha, verdict, actor, created_at FROM verdicts WHERE task_id = $1 ORDER BY id DESC LIMIT 1";
+
+/// The latest judgement of a commit of a task.
+pub(crate) async fn last_verdict(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Verdict>> {
+    let row = sqlx::query(LAST_VERDICT).bind(task.as_str()).fetch_optional(connection).await?;
+    let verdict = |row: sqlx::sqlite::SqliteRow| {
+        Ok(Verdict {
+            approved: row.try_get::<&str, _>("verdict")? == "approved",
+            sha: row.try_get("sha")?,
+            by: Actor::from(row.try_get::<String, _>("actor")?),
+            created_at: parsed(&row, "created_at")?,
+        })
+    };
+    row.map(verdict).transpose()
 }

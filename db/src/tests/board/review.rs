@@ -1,6 +1,7 @@
 //! Reviews: a verdict covers one commit, comes from another session than the author's, and rounds are counted.
 
 use domain::board::comment::AuthorRole;
+use domain::board::review::{LineComment, SendBack, Side};
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
@@ -176,5 +177,31 @@ async fn commit_that_was_sent_back_is_not_submitted_again() {
     store.db.record_merge_failure(&task, "newer", "It conflicts in a.rs").await.unwrap();
     let coder = store.agent(&task, AgentKind::Coder).await;
     assert_eq!(code(submit(&coder.caller, "newer").await), "already-sent-back", "merging it again would conflict again");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn review_of_a_person_reaches_the_next_coder_and_the_next_review() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let submitted = store.head(&task).await;
+    assert_eq!(store.db.review_facts(&task).await.unwrap().verdict, None);
+    let comments = vec![LineComment { path: "a.rs".to_owned(), line: 3, side: Side::New, since: None, text: "Why?".to_owned() }];
+    let review = SendBack { sha: submitted.clone(), words: Some("Nearly.".to_owned()), comments };
+    let reason = review.markdown(&[Some("let x = 2;".to_owned())]);
+    store.move_with(&Caller::owner(), &task, Status::InProgress, Some(&reason), EvidenceResult::Nothing).await.unwrap();
+    let facts = store.db.review_facts(&task).await.unwrap();
+    let told = &facts.comments.last().unwrap();
+    assert_eq!((told.author_role, told.content.as_str()), (AuthorRole::Human, reason.as_str()));
+    for part in ["Nearly.", "`a.rs:3`", "    let x = 2;", "Why?"] {
+        assert!(told.content.contains(part), "{part}: {}", told.content);
+    }
+    let verdict = facts.verdict.unwrap();
+    assert_eq!((verdict.approved, verdict.sha, verdict.by), (false, submitted.clone(), Caller::owner().actor()));
+    assert_eq!((facts.rounds.len(), facts.rounds[0].sha.as_str(), facts.rounds[0].findings.as_str()), (1, submitted.as_str(), reason.as_str()));
+    store.work(&task).await;
+    store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
+    let verdict = store.db.review_facts(&task).await.unwrap().verdict.unwrap();
+    assert_eq!((verdict.approved, verdict.sha.as_str()), (true, "head"));
     store.check_fold().await;
 }

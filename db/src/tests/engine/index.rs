@@ -6,12 +6,14 @@ use sqlx::{AssertSqlSafe, Row};
 use crate::board::activity;
 use crate::board::attention::row::NEEDING_ATTENTION;
 use crate::board::card;
+use crate::board::comment;
 use crate::board::dependency::write as dependency;
 use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
 use crate::board::needs_you::row as needs_you;
 use crate::board::project::summary;
 use crate::board::report;
+use crate::board::review_round;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
 use crate::engine::event_log;
@@ -99,6 +101,8 @@ async fn no_daily_statement_scans_what_grows() {
         write::MARK_READ.to_owned(),
         write::RESET.to_owned(),
         handshake::PENDING.to_owned(),
+        comment::row::LAST_OF_TASK.to_owned(),
+        review_round::row::LAST_VERDICT.to_owned(),
         format!("{CARD} {}", land::WAITING),
         format!("{CARD} {}", land::BROUGHT),
         format!("{CARD} {}", land::OPEN),
@@ -133,6 +137,7 @@ async fn no_daily_statement_scans_what_grows() {
         "r",
         "events",
         "comments",
+        "verdicts",
         "c",
         "dependencies",
         "d",

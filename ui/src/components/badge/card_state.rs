@@ -138,6 +138,11 @@ impl CardState {
         }
     }
 
+    /// Whether there is submitted work to read.
+    pub(crate) const fn has_submission(self) -> bool {
+        matches!(self, Self::InReview | Self::YourReview | Self::Approved)
+    }
+
     /// Whether only the person can go on.
     pub(crate) const fn needs_person(self) -> bool {
         matches!(self, Self::Question | Self::Failed | Self::YourReview)

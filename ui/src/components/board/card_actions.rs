@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::Client;
+use crate::components::badge::card_state::CardState;
 use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
 use crate::socket::Live;
@@ -23,12 +24,17 @@ const MAX_OPTIONS: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CardAction {
     Start,
+    /// Opens the review that waits for the person.
+    Review,
     /// Settles its attention.
     Settle(AttentionAction),
 }
 
 /// The action that a card offers, if any.
 pub(crate) fn card_action(card: &Card) -> Option<CardAction> {
+    if CardState::of(card) == CardState::YourReview {
+        return Some(CardAction::Review);
+    }
     if let Some(attention) = &card.attention {
         return Some(CardAction::Settle(attention.action(card.status)));
     }
@@ -55,6 +61,10 @@ pub(crate) fn CardActions(
         CardAction::Start => {
             let start = Callback::new(move |()| client.act(client.start(task.clone()), |_| {}));
             view! { <ActionButton label="Start" act=start loud=loud /> }.into_any()
+        }
+        CardAction::Review => {
+            let route = Route::Review { project: card.project_id.clone(), task };
+            view! { <OpenButton label="Review" route=route loud=loud /> }.into_any()
         }
         CardAction::Settle(AttentionAction::Answer) => {
             let route = Route::Board { project: card.project_id.clone(), task: Some(task.clone()) };

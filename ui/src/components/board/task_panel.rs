@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::address::{parameter, set_parameter};
-use crate::components::badge::card_state::meta;
+use crate::components::badge::card_state::{CardState, meta};
 use crate::components::badge::{Badge, card_badge};
 use crate::components::board::comment::CommentThread;
 use crate::components::board::history::TaskHistory;
@@ -113,6 +113,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
             .into_any(),
             Tab::Attempts => view! { <Attempts task=task.clone() card=card runs=runs /> }.into_any(),
             Tab::Changes => view! {
+                <p class="row small-text"><ReviewLink task=task.clone() /></p>
                 <ReviewRounds task=task.clone() version=version />
                 <Changes task=task.clone() version=version />
             }
@@ -166,6 +167,14 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                         view! { <Badge label=label tone=tone /> }
                     }}
                     <span>{move || card.with(|card| meta(card, local_time))}</span>
+                    {
+                        let task = task.clone();
+                        view! {
+                            <Show when=move || card.with(|card| CardState::of(card).has_submission())>
+                                <ReviewLink task=task.clone() loud=Signal::derive(move || card.with(|card| CardState::of(card) == CardState::YourReview)) />
+                            </Show>
+                        }
+                    }
                 </p>
                 {may_write.then(|| view! { <TaskActions task=task.clone() card=card view=view /> })}
             </header>
@@ -180,6 +189,23 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                 view! { <p class="composer soft small-text">{READ_ONLY}</p> }.into_any()
             }}
         </aside>
+    }
+}
+
+/// Opens the changes on a page of their own.
+#[component]
+fn ReviewLink(
+    task: TaskId,
+    /// Whether it is the filled button of the panel.
+    #[prop(optional)]
+    loud: Signal<bool>,
+) -> impl IntoView {
+    let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
+    let route = Route::Review { project, task };
+    view! {
+        <a class="button small" class:primary=loud href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+            "Review changes"
+        </a>
     }
 }
 

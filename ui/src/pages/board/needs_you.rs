@@ -153,7 +153,10 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
             task_id.clone().map(|task| view! { <div class="row"><Answers task=task question=question />{other}</div> }.into_any())
         }
         Decision::Permission { request, .. } => Some(view! { <PermissionBox request=request /> }.into_any()),
-        Decision::Review { .. } => Some(view! { <div class="row">{open_task("Review")}</div> }.into_any()),
+        Decision::Review { .. } => {
+            let route = Route::Review { project: project_id?, task: task_id? };
+            Some(view! { <div class="row"><GoTo label="Review" route=route /></div> }.into_any())
+        }
         Decision::Attention { action, .. } => {
             let settled = task_id.clone().map(|task| settle(client, task, action));
             let (button, link) = match settled {

@@ -24,10 +24,11 @@ use crate::components::team::new_handshake::NewHandshakeDialog;
 use crate::drag::Drag;
 use crate::filter::Filter;
 use crate::focus;
-use crate::keys::{Key, listen};
+use crate::keys::{Key, listen_where};
 use crate::moves::{MoveOutlet, Moves};
 use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::plan::PlanPage;
+use crate::pages::board::review::ReviewPage;
 use crate::pages::board::task::TaskPage;
 use crate::pages::team::agent::TeamPage;
 use crate::pages::team::contract::ContractsPage;
@@ -59,9 +60,20 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
 
     let home = Route::Board { project: project.clone(), task: None };
     let reader = Reader::current();
-    listen({
+    let reviewed = Memo::new(move |_| match navigation.get() {
+        Route::Review { task, .. } => Some(task),
+        _ => None,
+    });
+    // A review has its own keys.
+    let accepts = move |key| matches!(key, Key::Help | Key::Settings | Key::Go(_)) || reviewed.with_untracked(Option::is_none);
+    listen_where(accepts, {
         let home = home.clone();
         move |key| match key {
+            Key::Review => {
+                if let Some(task) = navigation.get_untracked().task().cloned().or_else(focus::focused_task) {
+                    navigation.go(Route::Review { project: data.project(), task });
+                }
+            }
             Key::New => {
                 let new = dialog_for(navigation.get_untracked().section());
                 if reader.may(new.right()) {
@@ -86,7 +98,8 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         let title = store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default());
         let needs_you = store.totals.with(|totals| totals.needs_you);
         let mark = if needs_you > 0 { format!("({needs_you}) ") } else { String::new() };
-        document().set_title(&format!("{mark}{title} · vibe-relay"));
+        let review = reviewed.get().map(|task| format!("Review {task} · ")).unwrap_or_default();
+        document().set_title(&format!("{mark}{review}{title} · vibe-relay"));
     });
 
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
@@ -119,23 +132,33 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
             OpenDialog::NewHandshake => view! { <NewHandshakeDialog close=close /> }.into_any(),
         }
     };
+    let board = move || {
+        let home = home.clone();
+        view! {
+            <ProjectBar filter=filter words=words section=section />
+            <div class="workspace board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
+                <main>
+                    <AbsenceReport />
+                    <Show when=move || loaded.get() && section.get() == Section::Board && document.with(Option::is_none)>
+                        <ProjectLine filter=filter />
+                    </Show>
+                    <div class="board-scroll">{content}</div>
+                </main>
+                {move || {
+                    let home = home.clone();
+                    task.get()
+                        .filter(|_| loaded.get())
+                        .map(|task| view! { <TaskPanel task=task close=Callback::new(move |()| close_panel(navigation, &home)) /> })
+                }}
+            </div>
+        }
+    };
     view! {
-        <ProjectBar filter=filter words=words section=section />
-        <div class="workspace board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
-            <main>
-                <AbsenceReport />
-                <Show when=move || loaded.get() && section.get() == Section::Board && document.with(Option::is_none)>
-                    <ProjectLine filter=filter />
-                </Show>
-                <div class="board-scroll">{content}</div>
-            </main>
-            {move || {
-                let home = home.clone();
-                task.get()
-                    .filter(|_| loaded.get())
-                    .map(|task| view! { <TaskPanel task=task close=Callback::new(move |()| close_panel(navigation, &home)) /> })
-            }}
-        </div>
+        {move || match reviewed.get() {
+            Some(task) if loaded.get() => view! { <ReviewPage task=task /> }.into_any(),
+            Some(_) => view! { <NoBoard missing=missing /> }.into_any(),
+            None => board().into_any(),
+        }}
         {dialogs}
         <MoveOutlet />
     }
@@ -212,7 +235,7 @@ fn loud_task(store: Store) -> Memo<Option<TaskId>> {
             return None;
         }
         store.follow_cards(|cards| {
-            let settles = |card: &&domain::board::card::Card| matches!(card_action(card), Some(CardAction::Settle(_)));
+            let settles = |card: &&domain::board::card::Card| matches!(card_action(card), Some(CardAction::Settle(_) | CardAction::Review));
             cards.iter().find(settles).map(|card| card.id.clone())
         })
     })
