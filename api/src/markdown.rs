@@ -30,8 +30,10 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     for block in BLOCKS {
         allowed.set_tag_attribute_value(block, "dir", "auto");
     }
-    // A long line of code is scrolled by keyboard too.
-    allowed.set_tag_attribute_value("pre", "tabindex", "0");
+    // Long lines of code and wide tables are scrolled by keyboard too.
+    for scrolled in ["pre", "div"] {
+        allowed.set_tag_attribute_value(scrolled, "tabindex", "0");
+    }
     allowed
 });
 
@@ -48,6 +50,9 @@ pub(crate) fn render(text: &str) -> String {
         }
         match event {
             Event::Text(text) if verbatim == 0 => autolink::linked(text),
+            // A wide table is scrolled in a box of its own.
+            Event::Start(Tag::Table(alignment)) => vec![Event::Html(CowStr::Borrowed("<div>")), Event::Start(Tag::Table(alignment))],
+            Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), Event::Html(CowStr::Borrowed("</div>"))],
             Event::Html(raw) | Event::InlineHtml(raw) => vec![Event::Text(raw)],
             Event::TaskListMarker(done) => vec![Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " }))],
             Event::Start(Tag::Image { dest_url, title, id, .. }) => {

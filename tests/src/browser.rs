@@ -161,6 +161,15 @@ impl Browser {
         value.unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
 
+    /// Runs a script in every page before its own scripts.
+    ///
+    /// # Panics
+    /// The browser does not respond.
+    pub async fn prepare(&self, script: &str) {
+        let body = json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": { "source": script } });
+        self.call_driver("goog/cdp/execute", Some(&body)).await;
+    }
+
     /// Runs a script in the page.
     ///
     /// # Panics

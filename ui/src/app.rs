@@ -13,6 +13,7 @@ use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
 use crate::markdown::Markdown;
+use crate::notifications;
 use crate::overview::Overview;
 use crate::pages::board::needs_you::NeedsYouPage;
 use crate::pages::board::project::ProjectPage;
@@ -107,7 +108,7 @@ pub(crate) fn App() -> impl IntoView {
     follow_task_links(client, navigation);
     draft::remove_expired();
     let live = Live::provide(client, status);
-    Overview::provide(client, live);
+    notifications::follow(Overview::provide(client, live));
     status.refresh();
     Absence::provide(client);
 

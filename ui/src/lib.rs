@@ -18,6 +18,7 @@ mod keys;
 mod live_list;
 mod markdown;
 mod moves;
+mod notifications;
 mod overview;
 mod pages;
 mod project_data;

@@ -79,7 +79,8 @@ fn elements(page: &str) -> Vec<String> {
 
 #[test]
 fn attacks_are_neutralized() {
-    const HARMLESS: [&str; 24] = [
+    const HARMLESS: [&str; 25] = [
+        "div",
         "p",
         "strong",
         "em",
@@ -133,9 +134,10 @@ fn ordinary_text_stays_readable() {
     </ul>
     <pre tabindex="0"><code>let a = 1 &lt; 2;
     </code></pre>
-    <table><thead><tr><th dir="auto">a</th><th dir="auto">b</th></tr></thead><tbody>
+    <div tabindex="0"><table><thead><tr><th dir="auto">a</th><th dir="auto">b</th></tr></thead><tbody>
     <tr><td dir="auto">1</td><td dir="auto">2</td></tr>
     </tbody></table>
+    </div>
     "#);
     insta::assert_snapshot!(render("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p dir="auto">See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a rel="noopener noreferrer" target="_blank">a file</a>.</p>"#);
     insta::assert_snapshot!(render("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p dir="auto"><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);

@@ -46,6 +46,10 @@ impl Gallery<'_> {
                     self.faults.extend(found.into_iter().map(|fault| format!("{view}: {fault}")));
                 }
             }
+            let overflow = self.browser.evaluate("document.documentElement.scrollWidth - window.innerWidth").await;
+            if overflow.as_i64() > Some(0) {
+                self.faults.push(format!("{name}-{width}: the page is {overflow} pixels wider than the window"));
+            }
             self.faults.extend(clipped(self.browser).await.into_iter().map(|fault| format!("{name}-{width}: {fault}")));
         }
         self.browser.resize(1440, 900).await;

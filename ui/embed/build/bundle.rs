@@ -69,6 +69,7 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
         ("board.js", "text/javascript; charset=utf-8", output.js().as_bytes().to_vec()),
         ("board.wasm", "application/wasm", output.wasm_mut().emit_wasm()),
         ("icon.svg", "image/svg+xml", read("style/icon.svg")?.into_bytes()),
+        ("icon-marked.svg", "image/svg+xml", read("style/icon-marked.svg")?.into_bytes()),
     ];
     let mut html = read("index.html")?;
     let mut files = Vec::new();

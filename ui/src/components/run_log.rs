@@ -116,9 +116,9 @@ fn Block(
             window.with_value(|window| window.observe(&log, &block));
         }
     });
-    let height = (!drawn.get_untracked()).then(|| format!("min-height: {}px", BLOCK_SIZE * ESTIMATED_HEIGHT));
+    let height = (!drawn.get_untracked()).then(|| format!("{}px", BLOCK_SIZE * ESTIMATED_HEIGHT));
     view! {
-        <div class="log-block" data-block=index.to_string() node_ref=block style=height>
+        <div class="log-block" data-block=index.to_string() node_ref=block style:min-height=height>
             <Show when=move || drawn.get()>
                 <For each=move || index * BLOCK_SIZE..last.get() key=|place| *place let:place>
                     {lines.with_value(|lines| lines.get(place).cloned()).map(|line| view! { <Entry line=line /> })}

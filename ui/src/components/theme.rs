@@ -19,7 +19,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
 /// Switches between compact and comfortable cards.
 #[component]
 pub(crate) fn DensityButton() -> impl IntoView {
-    let comfortable = RwSignal::new(root().is_some_and(|root| root.dataset().get("density").is_some()));
+    let comfortable = RwSignal::new(!density().is_empty());
     let switch = move |_| {
         let density = if comfortable.get_untracked() { "" } else { "comfortable" };
         set("density", density);
@@ -37,6 +37,26 @@ pub(crate) fn DensityButton() -> impl IntoView {
             <Icon drawing=ROWS />
         </button>
     }
+}
+
+/// A stored choice; empty for the default.
+pub(crate) type Choice = String;
+
+pub(crate) fn theme() -> Choice {
+    root().and_then(|root| root.dataset().get("theme")).unwrap_or_default()
+}
+
+/// Follows the system for an empty theme.
+pub(crate) fn set_theme(theme: &str) {
+    set("theme", theme);
+}
+
+pub(crate) fn density() -> Choice {
+    root().and_then(|root| root.dataset().get("density")).unwrap_or_default()
+}
+
+pub(crate) fn set_density(density: &str) {
+    set("density", density);
 }
 
 fn switch_theme() {

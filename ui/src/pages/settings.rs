@@ -1,13 +1,15 @@
-//! The settings: browsers that are signed in, and the persons of the board.
+//! The settings: the preferences of this browser, browsers that are signed in, and the persons of the board.
 
 use leptos::prelude::*;
 
 use crate::app::ServerStatus;
 use crate::components::bar::Bar;
 use crate::components::help::HelpDialog;
+use crate::components::preferences::Preferences;
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
 use crate::keys::{Key, listen};
+use crate::notifications::tab_title;
 use crate::route::{Navigation, Route};
 
 #[component]
@@ -21,11 +23,12 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         Key::Close => navigation.go(Route::Projects),
         _ => {}
     });
-    Effect::new(|| document().set_title("Settings · vibe-relay"));
+    tab_title(|| "Settings".to_owned());
     view! {
         <Bar title="Settings" />
         <main class="scroll">
             <div class="page">
+                <Preferences />
                 <BrowserSessions changed=changed />
                 <Persons changed=changed />
             </div>

@@ -18,6 +18,7 @@ use crate::components::board::goal_strip::GoalStrip;
 use crate::components::icon::{Icon, PENCIL};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
+use crate::components::prose::Prose;
 use crate::components::runs::land::Land;
 use crate::components::runs::pause::{PauseProject, PausedBadge};
 use crate::components::section_nav::{MoreSections, SectionNav};
@@ -33,7 +34,8 @@ use crate::time::now;
 #[component]
 pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>, section: Memo<Section>) -> impl IntoView {
     let (store, may_write) = (Store::from_context(), Reader::may_write());
-    let title = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default()));
+    let title =
+        Memo::new(move |_| store.project.with(|project| project.as_ref().map_or_else(|| "Project".to_owned(), |project| project.title.clone())));
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
     let on_board = move || loaded.get() && section.get() == Section::Board;
     view! {
@@ -128,7 +130,7 @@ pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
     let store = Store::from_context();
     view! {
         <div class="goal-line">
-            <p class="goal" title=move || goal(store)>{move || goal(store)}</p>
+            <div class="goal brief" title=move || goal(store)>{move || view! { <Prose text=goal(store) /> }}</div>
             {(!Reader::may_write()).then_some(READ_ONLY)}
             <Condition />
             <FlowState />

@@ -8,32 +8,38 @@ use serde_json::Value;
 
 use crate::client::Client;
 use crate::components::badge::team::{name_label, names_label};
+use crate::components::prose::Prose;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
 use crate::route::{Navigation, Section};
 
 #[component]
 pub(crate) fn TaskContributors(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let hands = Memo::new(move |_| card.with(|card| card.contributors.clone()));
+    let contributors = Memo::new(move |_| card.with(|card| card.contributors.clone()));
     let rows = move || {
-        let hands = hands.get();
+        let contributors = contributors.get();
         let one = |name: Option<String>| name.map(|name| name_label(&name));
-        let assigned = hands.assigned_to.map(|name| match hands.role_hat {
+        let assigned = contributors.assigned_to.map(|name| match contributors.role_hat {
             Some(hat) => format!("{} as {hat}", name_label(&name)),
             None => name_label(&name),
         });
-        let built = Some(names_label(hands.built_by.iter().map(String::as_str))).filter(|names| !names.is_empty());
-        [("Assigned to", assigned), ("Built by", built), ("Approved by", one(hands.approved_by)), ("Verified by", one(hands.verified_by))]
-            .into_iter()
-            .filter_map(|(name, value)| {
-                value.map(|value| {
-                    view! {
-                        <dt>{name}</dt>
-                        <dd>{value}</dd>
-                    }
-                })
+        let built = Some(names_label(contributors.built_by.iter().map(String::as_str))).filter(|names| !names.is_empty());
+        [
+            ("Assigned to", assigned),
+            ("Built by", built),
+            ("Approved by", one(contributors.approved_by)),
+            ("Verified by", one(contributors.verified_by)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| {
+            value.map(|value| {
+                view! {
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                }
             })
-            .collect_view()
+        })
+        .collect_view()
     };
     let result =
         Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.task.result.as_deref().map(submission_parts))).unwrap_or_default());
@@ -44,7 +50,7 @@ pub(crate) fn TaskContributors(card: Signal<Card>, view: RwSignal<Option<TaskVie
             let fact = |(name, text): (String, String)| {
                 view! {
                     <dt>{name}</dt>
-                    <dd class="message-text">{text}</dd>
+                    <dd><Prose text=text /></dd>
                 }
             };
             result.get().into_iter().map(fact).collect_view()

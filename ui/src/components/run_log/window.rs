@@ -37,10 +37,10 @@ impl Window {
                     // The emptied block keeps the height of its content, so that nothing moves.
                     let height = entry.bounding_client_rect().height();
                     if let Some(block) = block.dyn_ref::<HtmlElement>().filter(|_| height > 0.0) {
-                        let _set = block.style().set_property("height", &format!("{height}px"));
+                        let _set = block.style().set_property("min-height", &format!("{height}px"));
                     }
                 } else if let Some(block) = block.dyn_ref::<HtmlElement>() {
-                    let _removed = block.style().remove_property("height");
+                    let _removed = block.style().remove_property("min-height");
                 }
                 let _log_closed = signal.try_set(entry.is_intersecting());
             }

@@ -16,6 +16,7 @@ use crate::components::glyph::{Glyph, StateGlyph};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::permission::PermissionBox;
 use crate::keys::{Key, listen};
+use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
@@ -30,11 +31,7 @@ pub(crate) fn NeedsYouPage() -> impl IntoView {
             navigation.go(Route::Settings);
         }
     });
-    Effect::new(move || {
-        let count = overview.needs_you_count();
-        let mark = if count > 0 { format!("({count}) ") } else { String::new() };
-        document().set_title(&format!("{mark}Needs you · vibe-relay"));
-    });
+    tab_title(|| "Needs you".to_owned());
     let items = move |waits: bool| {
         let list: NeedsYouList = list.get().unwrap_or_default();
         list.items.into_iter().filter(|item| item.agent_waits == waits).collect::<Vec<_>>()

@@ -26,6 +26,7 @@ use crate::filter::Filter;
 use crate::focus;
 use crate::keys::{Key, listen_where};
 use crate::moves::{MoveOutlet, Moves};
+use crate::notifications::tab_title;
 use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::plan::PlanPage;
 use crate::pages::board::review::ReviewPage;
@@ -94,12 +95,9 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         }
     });
 
-    Effect::new(move || {
+    tab_title(move || {
         let title = store.project.with(|project| project.as_ref().map(|project| project.title.clone()).unwrap_or_default());
-        let needs_you = store.totals.with(|totals| totals.needs_you);
-        let mark = if needs_you > 0 { format!("({needs_you}) ") } else { String::new() };
-        let review = reviewed.get().map(|task| format!("Review {task} · ")).unwrap_or_default();
-        document().set_title(&format!("{mark}{review}{title} · vibe-relay"));
+        reviewed.get().map(|task| format!("Review {task} · ")).unwrap_or_default() + &title
     });
 
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));

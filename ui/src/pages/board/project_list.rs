@@ -15,6 +15,7 @@ use crate::components::prose::Prose;
 use crate::components::runs::pause::PauseAll;
 use crate::components::sidebar::{segments, state};
 use crate::keys::{Key, listen};
+use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
@@ -33,7 +34,7 @@ pub(crate) fn ProjectsPage(
         Key::Settings => navigation.go(Route::Settings),
         _ => {}
     });
-    Effect::new(|| document().set_title("vibe-relay"));
+    tab_title(String::new);
 
     let content = move || match (list.value.get(), list.failure.get()) {
         (None, Some(what)) => view! {
