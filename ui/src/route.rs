@@ -74,6 +74,11 @@ pub(crate) enum Route {
         project: ProjectId,
         task: TaskId,
     },
+    /// The landing page: of the work that would land now, or of an earlier landing.
+    Land {
+        project: ProjectId,
+        landing: Option<i64>,
+    },
     /// The messages, or a filtered part of them.
     Messages {
         project: ProjectId,
@@ -99,6 +104,10 @@ impl Route {
             ["tasks", task] => task.parse().map_or(Self::Unknown, |task| Self::Task { task }),
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
+            ["projects", id, "land"] => project(id).map_or(Self::Unknown, |project| {
+                let landing = parameter("landing").and_then(|landing| landing.parse().ok());
+                Self::Land { project, landing }
+            }),
             ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
                 let task = parameter("task").and_then(|task| task.parse().ok());
                 Self::Messages { project, filter: MessageFilter { task, agent: parameter("agent").filter(|name| is_name(name)) } }
@@ -134,6 +143,8 @@ impl Route {
             Self::TaskPage { project, task } => format!("/projects/{project}/tasks/{task}/page"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
             Self::Review { project, task } => format!("/projects/{project}/tasks/{task}/review"),
+            Self::Land { project, landing: None } => format!("/projects/{project}/land"),
+            Self::Land { project, landing: Some(landing) } => format!("/projects/{project}/land?landing={landing}"),
             Self::Messages { project, filter } => {
                 let agent = filter.agent.as_ref().map(|agent| format!("agent={agent}"));
                 let task = filter.task.as_ref().map(|task| format!("task={task}"));
@@ -152,6 +163,7 @@ impl Route {
             | Self::TaskPage { project, .. }
             | Self::Plan { project }
             | Self::Review { project, .. }
+            | Self::Land { project, .. }
             | Self::Messages { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
@@ -161,7 +173,7 @@ impl Route {
     /// The section of the page, if it belongs to a project.
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
-            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } | Self::Review { .. } => Some(Section::Board),
+            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } | Self::Review { .. } | Self::Land { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
@@ -174,6 +186,11 @@ impl Route {
             Self::Messages { filter, .. } => filter.clone(),
             _ => MessageFilter::default(),
         }
+    }
+
+    /// Whether the columns of the board are shown.
+    pub(crate) const fn is_board(&self) -> bool {
+        matches!(self, Self::Board { .. })
     }
 
     /// The task whose panel is open.
@@ -271,6 +288,8 @@ mod tests {
             Route::TaskPage { project: project.clone(), task: TaskId::new(12) },
             Route::Plan { project: project.clone() },
             Route::Review { project: project.clone(), task: TaskId::new(12) },
+            Route::Land { project: project.clone(), landing: None },
+            Route::Land { project: project.clone(), landing: Some(3) },
             messages(Some(7), None),
             messages(None, Some("platform/mara-2")),
             messages(Some(7), Some("human")),

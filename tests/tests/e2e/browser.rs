@@ -52,10 +52,17 @@ async fn person_creates_a_project_and_watches_it_complete() {
     browser.shows(".goal-line", "5 of 5 done").await;
 
     browser.press("Land").await;
+    browser.shows(".land-checks", "Every task was reviewed").await;
+    browser.shows(".doc-facts", "3\ntasks").await;
+    browser.press("Read the whole diff").await;
+    browser.shows(".diff-lines", "Write gamma").await;
     browser.press("Land on main").await;
-    browser.shows("dialog dl", &git(&server.repository(), &["rev-parse", "vibe-relay/PROJ-001"]).unwrap()).await;
-    browser.press("Done").await;
-    browser.lacks("dialog").await;
+    let landed = format!("Landed on main at {}", git(&server.repository(), &["rev-parse", "--short=7", "vibe-relay/PROJ-001"]).unwrap());
+    browser.shows(".landed", &landed).await;
+    browser.until("the landing has an address", "location.search === '?landing=1'").await;
+    browser.press("Back to the board").await;
+    browser.press(&landed).await;
+    browser.shows("[aria-label=Tasks]", "Write gamma").await;
     assert_eq!(std::fs::read_to_string(server.repository().join("TASK-004.txt")).unwrap(), "Write gamma\n");
     same_page(&browser, &["/api/repository"]).await;
 }

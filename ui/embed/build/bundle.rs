@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 8] = [
+const STYLES: [&str; 9] = [
     "style/tokens.css",
     "style/base.css",
     "style/components.css",
@@ -21,6 +21,7 @@ const STYLES: [&str; 8] = [
     "style/panel.css",
     "style/collaboration.css",
     "style/review.css",
+    "style/land.css",
 ];
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\

@@ -20,7 +20,7 @@ use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
 use domain::wire::{
-    Approval, BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, ProjectPatch,
+    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectPatch,
     RejectVerification, Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
@@ -97,11 +97,6 @@ impl Client {
     /// Sends the plan back to the planner with feedback.
     pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
-    }
-
-    /// Lands a project. `bring_back` confirms the commits that would return to the base branch.
-    pub(crate) async fn land(self, project: ProjectId, bring_back: Option<String>) -> Result<LandingResult, Failure> {
-        self.send(Method::POST, &project_path(&project, "/land"), &LandOptions { bring_back }).await
     }
 
     pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<TaskView, Failure> {

@@ -1,10 +1,12 @@
-//! Requests about the runs of a task, their output, and what they consumed.
+//! Requests about the runs of a task, their output and what they consumed, and about landings.
 
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::diff::Diff;
+use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
-use domain::wire::{InterruptOptions, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
+use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -53,6 +55,21 @@ impl Client {
         self.send(Method::POST, if paused { "/api/pause" } else { "/api/resume" }, &empty()).await
     }
 
+    /// Lands a project. `bring_back` confirms the commits that would return to the base branch.
+    pub(crate) async fn land(self, project: ProjectId, bring_back: Option<String>) -> Result<LandingResult, Failure> {
+        self.send(Method::POST, &project_path(&project, "/land"), &LandOptions { bring_back }).await
+    }
+
+    /// Returns what would land now, or what an earlier landing brought.
+    pub(crate) async fn landing(self, project: ProjectId, landing: Option<i64>) -> Result<LandingPreview, Failure> {
+        self.get(&project_path(&project, &format!("/landing{}", landing_query(landing)))).await
+    }
+
+    /// The combined change of what would land now, or of an earlier landing.
+    pub(crate) async fn landing_diff(self, project: ProjectId, landing: Option<i64>) -> Result<Diff, Failure> {
+        self.get(&project_path(&project, &format!("/landing/diff{}", landing_query(landing)))).await
+    }
+
     pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
     }
@@ -71,4 +88,8 @@ impl Client {
     pub(crate) async fn message(self, run: RunId, content: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &run_path(&run, "/message"), &TextBody { content }).await
     }
+}
+
+fn landing_query(landing: Option<i64>) -> String {
+    landing.map_or_else(String::new, |landing| format!("?landing={landing}"))
 }

@@ -52,8 +52,9 @@ pub(crate) fn Changes(
     }
 }
 
+/// The files of a diff with their changed lines.
 #[component]
-fn Files(diff: Diff) -> impl IntoView {
+pub(crate) fn Files(diff: Diff) -> impl IntoView {
     let (added, removed) = diff.files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
     let count = diff.files.len();
     let short = |sha: &str| sha.chars().take(7).collect::<String>();

@@ -38,6 +38,22 @@ pub struct LandingPreview {
     pub open: Vec<OpenTask>,
     /// The landings so far, newest first.
     pub landings: Vec<Landing>,
+    /// The earlier landing that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
+}
+
+impl LandingPreview {
+    /// Whether there is work that no landing brought.
+    pub fn has_work(&self) -> bool {
+        self.change.commits_total > 0 || !self.tasks.is_empty()
+    }
+
+    /// Whether landing would be refused as it is now.
+    pub fn is_blocked(&self) -> bool {
+        let way = matches!(self.change.way, LandingWay::Conflict { .. } | LandingWay::Unapproved { .. });
+        way || matches!(self.change.checkout, CheckoutEffect::Blocked { .. } | CheckoutEffect::Elsewhere { .. })
+    }
 }
 
 /// The change of the base branch.

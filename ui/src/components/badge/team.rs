@@ -2,7 +2,7 @@
 //!
 //! Must not decide anything.
 
-use domain::team::agent::{Agent, EVERYONE, Health};
+use domain::team::agent::{Agent, EVERYONE, Health, is_managed_name};
 use domain::team::contract::ContractType;
 use domain::team::handshake::HandshakeStatus;
 use domain::team::minion::MinionStatus;
@@ -42,6 +42,16 @@ pub(crate) fn name_label(name: &str) -> String {
         EVERYONE => "everyone".to_owned(),
         name => Reader::current().person_label(name).unwrap_or_else(|| name.to_owned()),
     }
+}
+
+/// The participant that approved a task, within a line. All managed reviewers are one to the person.
+pub(crate) fn reviewer_label(name: &str) -> String {
+    if is_managed_name(name) { "the reviewer".to_owned() } else { name_label(name) }
+}
+
+/// The same in a cell of its own.
+pub(crate) fn reviewer_heading(name: &str) -> String {
+    if is_managed_name(name) { "Reviewer".to_owned() } else { name_heading(name) }
 }
 
 /// Several names, such as `mara, jon and you`.

@@ -1,7 +1,6 @@
 //! The bar of a project with its sections, filters and the actions on the whole project, and the line with its goal and progress below.
 
 use domain::board::project::{Project, ProjectStatus};
-use domain::runs::evidence::short;
 use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::usage::consumption;
 use domain::wire::ProjectUsage;
@@ -10,7 +9,7 @@ use leptos::prelude::*;
 
 use crate::app::ServerStatus;
 use crate::client::Client;
-use crate::components::badge::{Badge, Tone, project_badge};
+use crate::components::badge::{Badge, project_badge};
 use crate::components::bar::Bar;
 use crate::components::board::edit_project::EditProjectDialog;
 use crate::components::board::flow::FlowState;
@@ -19,25 +18,26 @@ use crate::components::icon::{Icon, PENCIL};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
 use crate::components::prose::Prose;
-use crate::components::runs::land::Land;
+use crate::components::runs::land::{LandLink, LandedBadge};
 use crate::components::runs::pause::{PauseProject, PausedBadge};
 use crate::components::section_nav::{MoreSections, SectionNav};
 use crate::components::theme::DensityButton;
 use crate::filter::{Facet, Filter};
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
-use crate::route::{Navigation, Route, Section};
+use crate::route::{Navigation, Route};
 use crate::store::{Store, Totals};
 use crate::time::now;
 
 /// The bar of every section of a project. The tools of the board are part of it while the board is shown.
 #[component]
-pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>, section: Memo<Section>) -> impl IntoView {
-    let (store, may_write) = (Store::from_context(), Reader::may_write());
+pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
+    let (store, navigation, may_write) = (Store::from_context(), Navigation::from_context(), Reader::may_write());
     let title =
         Memo::new(move |_| store.project.with(|project| project.as_ref().map_or_else(|| "Project".to_owned(), |project| project.title.clone())));
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
-    let on_board = move || loaded.get() && section.get() == Section::Board;
+    let is_board = Memo::new(move |_| navigation.get().is_board());
+    let on_board = move || loaded.get() && is_board.get();
     view! {
         <Bar title=title>
             <Show when=move || loaded.get()>
@@ -60,7 +60,7 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>, 
                     <Slots />
                     {may_write.then(|| view! { <PauseProject /> })}
                     <ProjectTools />
-                    {may_write.then(|| view! { <Land /> })}
+                    <LandLink />
                 </Show>
             </div>
         </Bar>
@@ -145,7 +145,7 @@ pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
 /// Whether the project is complete or paused.
 #[component]
 fn Condition() -> impl IntoView {
-    let store = Store::from_context();
+    let (store, data) = (Store::from_context(), ProjectData::from_context());
     let condition = Memo::new(move |_| {
         store.project.with(|project| project.as_ref().map(|project| (project.status, project.paused_at.is_some(), project.landed.clone())))
     });
@@ -155,10 +155,8 @@ fn Condition() -> impl IntoView {
             let (label, tone) = project_badge(status);
             view! { <Badge label=label tone=tone /> }
         });
-        let landed = landed.map(|landed| {
-            let label = format!("Landed on {} at {}", landed.base_branch, short(&landed.sha));
-            view! { <Badge label=label tone=Tone::Good /> }
-        });
+        let project = data.project();
+        let landed = landed.map(|landed| view! { <LandedBadge project=project landing=landed /> });
         Some(view! {
             {landed}
             {complete}
@@ -241,7 +239,6 @@ fn BudgetBanner() -> impl IntoView {
 fn PlanBanner() -> impl IntoView {
     let (store, navigation) = (Store::from_context(), Navigation::from_context());
     let planned = Memo::new(move |_| store.plan.with(Vec::len));
-    let planning = move || matches!(navigation.get(), Route::Plan { .. });
     let (heading, rest, verb) = if Reader::may_write() {
         ("The plan awaits your approval", "Nothing starts until you approve it.", "Review the plan")
     } else {
@@ -251,7 +248,7 @@ fn PlanBanner() -> impl IntoView {
         let count = planned.get();
         let project = store.project.with(|project| project.as_ref().map(|project| project.id.clone()))?;
         let route = Route::Plan { project };
-        (count > 0 && !planning()).then(|| {
+        (count > 0).then(|| {
             view! {
                 <div class="banner" data-tone="warn" role="status">
                     <strong>{heading}</strong>

@@ -108,7 +108,9 @@ fn ProjectSection(project: ProjectReport) -> impl IntoView {
     let heading = [Some(title), completed.then(|| "complete".to_owned()), spent].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let ready = ready_to_land.map(|ready| {
         let size = ready.diff.map(|diff| format!(": {}", diff.sentence())).unwrap_or_default();
-        view! { <li><strong>{format!("Ready to land on {}", ready.base_branch)}</strong>{size}</li> }
+        let route = Route::Land { project: project_id.clone(), landing: None };
+        let label = format!("Ready to land on {}", ready.base_branch);
+        view! { <li><strong><a href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>{label}</a></strong>{size}</li> }
     });
     let plan_route = Route::Plan { project: project_id.clone() };
     let plan = (planned_tasks > 0).then(|| {

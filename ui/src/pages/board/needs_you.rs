@@ -171,7 +171,7 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
             project_id.map(|project| view! { <div class="row"><GoTo label="Read the plan" route=Route::Plan { project } /></div> }.into_any())
         }
         Decision::Land { .. } => project_id
-            .map(|project| view! { <div class="row"><GoTo label="Open the project" route=Route::Board { project, task: None } /></div> }.into_any()),
+            .map(|project| view! { <div class="row"><GoTo label="Review and land" route=Route::Land { project, landing: None } /></div> }.into_any()),
         Decision::Message { message, .. } => {
             let read = Callback::new(move |()| client.act(client.read_message(message), |_| {}));
             let answer = project_id.map(|project| {

@@ -31,6 +31,7 @@ use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::plan::PlanPage;
 use crate::pages::board::review::ReviewPage;
 use crate::pages::board::task::TaskPage;
+use crate::pages::runs::land::LandPage;
 use crate::pages::team::agent::TeamPage;
 use crate::pages::team::contract::ContractsPage;
 use crate::pages::team::handshake::HandshakesPage;
@@ -91,7 +92,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
             }
             Key::Move => open_move_menu(moves),
             Key::Walk(step) => focus::step(step),
-            Key::Close => close_panel(navigation, &home),
+            Key::Close => go_back(navigation, &home),
         }
     });
 
@@ -109,6 +110,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (false, _) => view! { <NoBoard missing=missing /> }.into_any(),
         (true, Section::Board) => match document.get() {
             Some(Route::Plan { .. }) => view! { <PlanPage /> }.into_any(),
+            Some(Route::Land { .. }) => view! { <LandPage /> }.into_any(),
             Some(Route::TaskPage { task, .. }) => view! { <TaskPage task=task /> }.into_any(),
             _ => view! { <BoardColumns filter=filter /> }.into_any(),
         },
@@ -133,7 +135,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let board = move || {
         let home = home.clone();
         view! {
-            <ProjectBar filter=filter words=words section=section />
+            <ProjectBar filter=filter words=words />
             <div class="workspace board-page" data-dragging=move || drag.dragged.with(Option::is_some).then_some("")>
                 <main>
                     <AbsenceReport />
@@ -174,6 +176,16 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
         Some(Section::Contracts) => OpenDialog::NewContract,
         Some(Section::Handshakes) => OpenDialog::NewHandshake,
         Some(Section::Board) | None => OpenDialog::NewTask,
+    }
+}
+
+/// Closes the task panel, or returns from another page of the board.
+fn go_back(navigation: Navigation, home: &Route) {
+    let route = navigation.get_untracked();
+    if route.section() == Some(Section::Board) && !route.is_board() {
+        navigation.go(home.clone());
+    } else {
+        close_panel(navigation, home);
     }
 }
 

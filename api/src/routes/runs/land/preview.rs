@@ -44,6 +44,7 @@ pub(crate) async fn preview_landing(
     let git_dir = PathBuf::from(&project.git_dir);
     let (from_branch, to_branch) =
         (project.integration_branch.clone(), landing.as_ref().map_or(&project.base_branch, |landing| &landing.base_branch).clone());
+    let asked = landing.clone();
     let read = repo::in_lane(&git_dir.clone(), Effort::Long, move || -> Result<_> {
         let repository = Repository::open(&git_dir)?;
         let change: LandingChange = match &landing {
@@ -81,6 +82,7 @@ pub(crate) async fn preview_landing(
         open_total: u32::try_from(open.len()).unwrap_or(u32::MAX),
         open: open.iter().take(MAX_OPEN).map(OpenTask::of).collect(),
         landings,
+        landing: asked,
     }))
 }
 

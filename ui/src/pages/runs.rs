@@ -1,0 +1,3 @@
+//! Pages of the area *runs*.
+
+pub(crate) mod land;
