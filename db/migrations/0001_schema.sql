@@ -89,6 +89,8 @@ CREATE TABLE tasks (
   wait_reason    TEXT CHECK (wait_reason IS NULL OR json_valid(wait_reason)),
   cancel_reason  TEXT CHECK (cancel_reason IN ('failed', 'abandoned', 'obsolete', 'duplicate')),
   priority       INTEGER NOT NULL DEFAULT 0,
+  -- Its place among tasks of equal priority, if a person moved it.
+  position       INTEGER,
   model          TEXT,
   worktree_path  TEXT,
   branch         TEXT,

@@ -8,6 +8,7 @@ pub mod dependency;
 pub mod flow;
 pub mod goal;
 pub mod needs_you;
+pub mod order;
 pub mod plan;
 pub mod project;
 pub mod question;

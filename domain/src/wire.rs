@@ -3,6 +3,7 @@
 mod agent;
 mod board;
 mod comment;
+mod plan;
 mod review;
 mod usage;
 
@@ -12,6 +13,7 @@ pub use agent::{
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
 pub use comment::CommentView;
+pub use plan::{PlanView, PlannedTask};
 pub use review::{Approval, ReviewView};
 pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use domain::board::card::Card;
+use domain::board::order::NewPlace;
 use domain::board::status::Status;
 use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
@@ -14,6 +15,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, PointerEvent};
 
+use crate::components::badge::UNSTARTED;
 use crate::reader::Reader;
 
 /// Pointer distance, in pixels, that turns a press into a drag.
@@ -31,6 +33,8 @@ pub(crate) struct DraggedCard {
     pub(crate) targets: Vec<(Status, Requirement)>,
     /// The column below the pointer, if it accepts the card.
     pub(crate) over: Option<Status>,
+    /// The place below the pointer, if that is in its own column and tasks of it can be reordered.
+    pub(crate) place: Option<NewPlace>,
 }
 
 /// A pressed card, which becomes a drag when the pointer moves.
@@ -56,8 +60,9 @@ pub(crate) struct Drag {
 }
 
 impl Drag {
-    /// Listens to the pointer for as long as the current owner lives. `drop` receives the target of each drop.
-    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static) -> Self {
+    /// Listens to the pointer for as long as the current owner lives. `drop` receives the target of each drop, and
+    /// `reorder` the new place of a card in its own column.
+    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static, reorder: impl Fn(TaskId, NewPlace) + Copy + 'static) -> Self {
         let drag = Self {
             press: StoredValue::new_local(None),
             just_ended: StoredValue::new(false),
@@ -67,7 +72,7 @@ impl Drag {
         provide_context(drag);
         let listeners = [
             window_event_listener(ev::pointermove, move |event| drag.moved(&event)),
-            window_event_listener(ev::pointerup, move |event| drag.released(&event, drop)),
+            window_event_listener(ev::pointerup, move |event| drag.released(&event, drop, reorder)),
             window_event_listener(ev::pointercancel, move |_| drag.end()),
             window_event_listener(ev::blur, move |_| drag.end()),
             window_event_listener(ev::keydown, move |event| {
@@ -83,6 +88,17 @@ impl Drag {
 
     pub(crate) fn from_context() -> Self {
         expect_context()
+    }
+
+    /// The side of a card on which the dragged one would be put.
+    pub(crate) fn insertion(self, task: TaskId) -> Memo<Option<&'static str>> {
+        Memo::new(move |_| {
+            self.dragged.with(|dragged| {
+                let place = dragged.as_ref()?.place.as_ref()?;
+                let sides = [("before", &place.before), ("after", &place.after)];
+                sides.into_iter().find(|(_, other)| other.as_ref() == Some(&task)).map(|(side, _)| side)
+            })
+        })
     }
 
     /// Whether the next click only ends a drag.
@@ -101,7 +117,7 @@ impl Drag {
         let (at, bounds) = ((f64::from(event.client_x()), f64::from(event.client_y())), element.get_bounding_client_rect());
         let targets = target_columns(card.phase, card.status, Mover::Human);
         self.press.set_value(Some(Press {
-            dragged: DraggedCard { task: card.id.clone(), from: card.status, targets, over: None },
+            dragged: DraggedCard { task: card.id.clone(), from: card.status, targets, over: None, place: None },
             offset: (at.0 - bounds.left(), at.1 - bounds.top()),
             element,
             pointer: event.pointer_id(),
@@ -126,6 +142,8 @@ impl Drag {
             }
             let below = column_at(at);
             press.dragged.over = below.filter(|below| press.dragged.targets.iter().any(|(to, _)| to == below));
+            let is_own = below == Some(press.dragged.from) && press.dragged.from == UNSTARTED;
+            press.dragged.place = is_own.then(|| place_at(at.1, &press.dragged)).flatten();
             Some(press.dragged.clone())
         });
         if let Some(dragged) = dragged.flatten() {
@@ -137,7 +155,7 @@ impl Drag {
         }
     }
 
-    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Requirement)) {
+    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Requirement), reorder: impl Fn(TaskId, NewPlace)) {
         let is_same_pointer = self.press.with_value(|press| press.as_ref().is_some_and(|press| press.pointer == event.pointer_id()));
         let dragged = self.dragged.get_untracked().filter(|_| is_same_pointer);
         if !is_same_pointer {
@@ -147,6 +165,8 @@ impl Drag {
         let Some(dragged) = dragged else { return };
         if let Some((to, needs)) = dragged.over.and_then(|over| dragged.targets.iter().find(|(to, _)| *to == over).copied()) {
             drop(dragged.task, to, needs);
+        } else if let Some(place) = dragged.place {
+            reorder(dragged.task, place);
         }
     }
 
@@ -188,6 +208,29 @@ fn column_at((x, y): (f64, f64)) -> Option<Status> {
     hit.closest("[data-status]").ok()??.get_attribute("data-status")?.parse().ok()
 }
 
+/// The place at this height in the column of the dragged card: before the first card whose middle is lower, or after the last.
+fn place_at(y: f64, dragged: &DraggedCard) -> Option<NewPlace> {
+    let cards = document().query_selector_all(&format!("[data-status={}] [data-task]", dragged.from)).ok()?;
+    let cards = (0..cards.length()).filter_map(|index| cards.item(index)?.dyn_into::<HtmlElement>().ok());
+    let middles = cards.filter_map(|card| {
+        let bounds = card.get_bounding_client_rect();
+        let task = card.get_attribute("data-task")?.parse::<TaskId>().ok().filter(|task| *task != dragged.task)?;
+        Some((task, f64::midpoint(bounds.top(), bounds.bottom())))
+    });
+    place_among(y, middles)
+}
+
+fn place_among(y: f64, cards: impl Iterator<Item = (TaskId, f64)>) -> Option<NewPlace> {
+    let mut last = None;
+    for (task, middle) in cards {
+        if middle > y {
+            return Some(NewPlace { before: Some(task), after: None });
+        }
+        last = Some(task);
+    }
+    last.map(|last| NewPlace { before: None, after: Some(last) })
+}
+
 fn scroll_near_edges((x, y): (f64, f64)) {
     let extent = |value: Result<leptos::wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
     let by = |at: f64, end: f64| match at {
@@ -203,5 +246,19 @@ fn scroll_near_edges((x, y): (f64, f64)) {
         && across != 0.0
     {
         columns.scroll_by_with_x_and_y(across, 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn card_goes_before_the_first_one_below_the_pointer() {
+        let place = |y: f64| place_among(y, [(TaskId::new(1), 20.0), (TaskId::new(2), 60.0)].into_iter());
+        assert_eq!(place(0.0), Some(NewPlace { before: Some(TaskId::new(1)), after: None }));
+        assert_eq!(place(30.0), Some(NewPlace { before: Some(TaskId::new(2)), after: None }));
+        assert_eq!(place(90.0), Some(NewPlace { before: None, after: Some(TaskId::new(2)) }));
+        assert_eq!(place_among(0.0, std::iter::empty()), None, "it is alone in its column");
     }
 }

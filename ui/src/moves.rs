@@ -3,6 +3,7 @@
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
 use domain::board::card::Card;
+use domain::board::order::NewPlace;
 use domain::board::status::{CancelReason, Status};
 use domain::board::task::TaskPatch;
 use domain::board::transition::{Mover, Requirement, target_columns};
@@ -11,7 +12,7 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::client::Client;
-use crate::components::badge::{cancel_label, status_label};
+use crate::components::badge::{UNSTARTED, cancel_label, status_label};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::menu::Menu;
@@ -100,6 +101,17 @@ impl Moves {
         }
     }
 
+    /// Puts a card into another place of its column.
+    pub(crate) fn reorder(self, task: TaskId, place: NewPlace) {
+        self.client.act(self.client.reorder(task.clone(), place.clone()), move |_| {
+            let neighbour = [("before", place.before), ("after", place.after)].into_iter().find_map(|(side, other)| Some((side, other?)));
+            if let Some((side, other)) = neighbour {
+                let _page_closed = self.announcement.try_set(format!("{task} is {side} {other}"));
+            }
+            on_card(&task);
+        });
+    }
+
     fn send(self, task: TaskId, patch: TaskPatch) {
         let before = self.store.card_now(&task).map(|card| card.status);
         self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
@@ -148,8 +160,9 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
 
 #[component]
 fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
-    let moves = Moves::from_context();
-    let targets = Store::from_context().card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
+    let (moves, store) = (Moves::from_context(), Store::from_context());
+    let places = places(&store.column(UNSTARTED).get_untracked(), &task);
+    let targets = store.card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
     let items = targets
         .into_iter()
@@ -172,7 +185,28 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
             }
         })
         .collect_view();
-    view! { <Menu label=label anchor=anchor close=close>{items}</Menu> }
+    let places = places
+        .into_iter()
+        .map(|(verb, place)| {
+            let task = task.clone();
+            let pick = move |_| {
+                close.run(());
+                moves.reorder(task.clone(), place.clone());
+            };
+            view! { <button type="button" role="menuitem" tabindex="-1" on:click=pick>{verb}</button> }
+        })
+        .collect_view();
+    view! { <Menu label=label anchor=anchor close=close>{items}{places}</Menu> }
+}
+
+/// The steps within a column whose tasks can be reordered.
+fn places(column: &[TaskId], task: &TaskId) -> Vec<(&'static str, NewPlace)> {
+    let Some(at) = column.iter().position(|known| known == task) else { return Vec::new() };
+    let before = |other: Option<&TaskId>| Some(NewPlace { before: Some(other.filter(|other| *other != task)?.clone()), after: None });
+    let above = at.checked_sub(1).and_then(|above| column.get(above));
+    let down = column.get(at + 1).map(|below| NewPlace { before: None, after: Some(below.clone()) });
+    let steps = [("First in the column", before(column.first())), ("Up", before(above)), ("Down", down)];
+    steps.into_iter().filter_map(|(verb, place)| Some((verb, place?))).collect()
 }
 
 #[component]
@@ -261,6 +295,15 @@ mod tests {
         assert_eq!(back(Status::Backlog, Status::InProgress), Some(Status::Backlog));
         assert_eq!(back(Status::InProgress, Status::Cancelled), None, "a cancelled task only returns to the backlog");
         assert_eq!(back(Status::Backlog, Status::Cancelled), Some(Status::Backlog));
+    }
+
+    #[test]
+    fn menu_offers_the_places_that_a_card_can_take() {
+        let column: Vec<TaskId> = [3, 1, 2].map(TaskId::new).into();
+        let verbs = |number: u64| places(&column, &TaskId::new(number)).into_iter().map(|(verb, _)| verb).collect::<Vec<_>>();
+        assert_eq!((verbs(3), verbs(1), verbs(2)), (vec!["Down"], vec!["First in the column", "Up", "Down"], vec!["First in the column", "Up"]));
+        assert_eq!(verbs(9), Vec::<&str>::new());
+        assert_eq!(places(&column, &TaskId::new(2))[1].1, NewPlace { before: Some(TaskId::new(1)), after: None });
     }
 
     #[test]

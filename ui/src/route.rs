@@ -74,6 +74,10 @@ pub(crate) enum Route {
         project: ProjectId,
         task: TaskId,
     },
+    /// The tasks and their dependencies.
+    Graph {
+        project: ProjectId,
+    },
     /// The landing page: of the work that would land now, or of an earlier landing.
     Land {
         project: ProjectId,
@@ -104,6 +108,7 @@ impl Route {
             ["tasks", task] => task.parse().map_or(Self::Unknown, |task| Self::Task { task }),
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
+            ["projects", id, "graph"] => project(id).map_or(Self::Unknown, |project| Self::Graph { project }),
             ["projects", id, "land"] => project(id).map_or(Self::Unknown, |project| {
                 let landing = parameter("landing").and_then(|landing| landing.parse().ok());
                 Self::Land { project, landing }
@@ -143,6 +148,7 @@ impl Route {
             Self::TaskPage { project, task } => format!("/projects/{project}/tasks/{task}/page"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
             Self::Review { project, task } => format!("/projects/{project}/tasks/{task}/review"),
+            Self::Graph { project } => format!("/projects/{project}/graph"),
             Self::Land { project, landing: None } => format!("/projects/{project}/land"),
             Self::Land { project, landing: Some(landing) } => format!("/projects/{project}/land?landing={landing}"),
             Self::Messages { project, filter } => {
@@ -163,6 +169,7 @@ impl Route {
             | Self::TaskPage { project, .. }
             | Self::Plan { project }
             | Self::Review { project, .. }
+            | Self::Graph { project }
             | Self::Land { project, .. }
             | Self::Messages { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
@@ -173,7 +180,9 @@ impl Route {
     /// The section of the page, if it belongs to a project.
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
-            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } | Self::Review { .. } | Self::Land { .. } => Some(Section::Board),
+            Self::Board { .. } | Self::TaskPage { .. } | Self::Plan { .. } | Self::Review { .. } | Self::Graph { .. } | Self::Land { .. } => {
+                Some(Section::Board)
+            }
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
@@ -288,6 +297,7 @@ mod tests {
             Route::TaskPage { project: project.clone(), task: TaskId::new(12) },
             Route::Plan { project: project.clone() },
             Route::Review { project: project.clone(), task: TaskId::new(12) },
+            Route::Graph { project: project.clone() },
             Route::Land { project: project.clone(), landing: None },
             Route::Land { project: project.clone(), landing: Some(3) },
             messages(Some(7), None),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use domain::board::card::Card;
 use domain::board::flow::Flow;
+use domain::board::order::start_order;
 use domain::board::project::Project;
 use domain::board::reducer::{Board, BoardChange};
 use domain::board::status::Status;
@@ -256,7 +257,7 @@ fn stale_columns(before: Option<&Card>, card: &Card) -> Vec<Status> {
         None => vec![card.status],
         Some(before) if before.status != card.status => vec![before.status, card.status],
         // Finished columns are sorted by their last change.
-        Some(before) if before.priority != card.priority || !card.status.is_open() => vec![card.status],
+        Some(before) if start_order(before) != start_order(card) || !card.status.is_open() => vec![card.status],
         Some(_) => Vec::new(),
     }
 }

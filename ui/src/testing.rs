@@ -26,6 +26,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
+        position: None,
         approved_sha: None,
         contributors: Contributors::default(),
         goal_id: None,

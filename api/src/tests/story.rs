@@ -75,7 +75,7 @@ async fn every_route_works() {
 
     projects(&mut story).await;
     tasks(&mut story).await;
-    rescues(&mut story).await;
+    runs::rescues(&mut story).await;
     run_and_diff(&mut story).await;
     let mara = team::exchange_messages(&mut story).await;
     team::pass_the_gates(&mut story, &mara).await;
@@ -122,6 +122,11 @@ async fn projects(story: &mut Story) {
     let task = story.plan("Just enough").await;
     let needs_you = story.get("/api/needs-you", "").await;
     assert_eq!((&needs_you["items"][0]["decision"], &needs_you["agents_wait"]), (&json!({"kind": "plan", "tasks": 1}), &json!(0)), "{needs_you}");
+    let plan = story.get("/api/projects/{id}/plan", "PROJ-001").await;
+    assert_eq!((&plan["goal_html"], &plan["planner"]), (&json!("<p dir=\"auto\">With a footer</p>\n"), &json!("TASK-001")), "{plan}");
+    assert_eq!((&plan["tasks"][0]["id"], &plan["comments"][0]["content"]), (&json!(task), &json!("Less.")), "{plan}");
+    let alone = story.act("post", "/api/tasks/{id}/reorder", task.as_str(), json!({"before": task}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(alone["code"], "invalid", "{alone}");
     story.act("post", "/api/projects/{id}/plan/approve", "PROJ-001", Value::Null, StatusCode::OK).await;
     assert_eq!(story.get("/api/needs-you", "").await["items"], json!([]));
     let history = story.call("get", "/api/projects/{id}/activity", "PROJ-001", "?kind=plan_approved&limit=1", Value::Null).await.json();
@@ -157,22 +162,6 @@ async fn tasks(story: &mut Story) {
     assert!(edited["edited_at"].is_string() && edited["content_html"] == "<p dir=\"auto\"><em>Now</em></p>\n", "{edited}");
     story.act("delete", "/api/comments/{id}", &comment, Value::Null, StatusCode::NO_CONTENT).await;
     assert_eq!(story.get("/api/tasks/{id}/comments", "TASK-004").await["items"], json!([]));
-}
-
-async fn rescues(story: &mut Story) {
-    let reference = "refs/vibe-relay/rescue/TASK-004/uncommitted";
-    let sha = story.server.sample.commit_on("kept", &[("kept.txt", Some("kept"))], "Kept");
-    story.server.sample.repository().rescue_tip(reference, &sha).unwrap();
-    story.server.sample.delete_branch("kept");
-    assert_eq!(story.get("/api/projects/{id}/rescues", "PROJ-001").await["items"][0]["sha"], sha);
-    let shown = story.call("get", "/api/projects/{id}/rescues/diff", "PROJ-001", &format!("?reference={reference}"), Value::Null).await;
-    assert_eq!(shown.json()["files"][0]["path"], "kept.txt", "{}", shown.text);
-    let restore = json!({"reference": reference, "branch": "kept"});
-    story.act("post", "/api/projects/{id}/rescues/restore", "PROJ-001", restore, StatusCode::OK).await;
-    let drop = json!({"reference": reference, "sha": sha});
-    let left = story.act("post", "/api/projects/{id}/rescues/drop", "PROJ-001", drop, StatusCode::OK).await;
-    assert_eq!(left["items"], json!([]));
-    story.server.sample.delete_branch("kept");
 }
 
 async fn run_and_diff(story: &mut Story) {

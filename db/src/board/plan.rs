@@ -1,12 +1,15 @@
 //! Approval of plans: the human approves a plan, or sends it back to its planner with feedback.
 
 use domain::board::card::Card;
+use domain::board::comment::Comment;
 use domain::board::plan::{PlanEvent, PlanRefusal};
 use domain::board::project::Project;
 use domain::board::status::Status;
+use domain::board::task::Task;
 use domain::id::ProjectId;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
+use sqlx::Connection;
 
 use crate::board::comment::write as comment;
 use crate::board::project::row as projects;
@@ -20,7 +23,40 @@ use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
+/// The tasks that a plan holds.
+pub(crate) const HELD: &str = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
+
+/// A plan that awaits approval, with the planning task that created it and its thread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanFacts {
+    pub project: Project,
+    pub planner: Option<Card>,
+    pub comments: Vec<Comment>,
+    pub tasks: Vec<Task>,
+}
+
 impl Db {
+    /// Returns the plan that awaits approval; without tasks if none does.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn plan(&self, id: &ProjectId) -> Result<PlanFacts> {
+        let mut connection = self.readers.acquire().await?;
+        let mut snapshot = connection.begin().await?;
+        let project = projects::read(&mut snapshot, id).await?;
+        let tasks = tasks::tasks(&mut snapshot, HELD, id.as_str()).await?;
+        let planner = match tasks.iter().find_map(|task| task.card.parent_task_id.clone()) {
+            Some(planner) => Some(tasks::card(&mut snapshot, &planner).await?),
+            None => None,
+        };
+        snapshot.rollback().await?;
+        let comments = match &planner {
+            Some(planner) => self.comments(&planner.id).await?,
+            None => Vec::new(),
+        };
+        Ok(PlanFacts { project, planner, comments, tasks })
+    }
+
     /// Releases every task that the plan holds.
     ///
     /// # Errors
@@ -83,7 +119,6 @@ impl Db {
 
 async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
     projects::read(&mut tx.connection, id).await?;
-    let held = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
-    let cards = tasks::outlines(&mut tx.connection, held, id.as_str()).await?;
+    let cards = tasks::outlines(&mut tx.connection, HELD, id.as_str()).await?;
     if cards.is_empty() { Err(PlanRefusal::NonePending.into()) } else { Ok(cards) }
 }

@@ -8,4 +8,5 @@ mod create;
 mod edit;
 mod gate;
 mod moves;
+pub(crate) mod order;
 mod unresponsive;

@@ -8,6 +8,7 @@ mod gate_fold;
 mod gate_table;
 mod goal;
 mod needs_you;
+mod order;
 mod plan;
 mod project;
 mod question;

@@ -33,8 +33,11 @@ pub struct Card {
     pub wait_reason: Option<WaitReason>,
     pub cancel_reason: Option<CancelReason>,
     pub depends_on: Vec<TaskId>,
-    /// Higher values start first; tasks of equal priority start in id order.
+    /// Higher values start first; tasks of equal priority start in the order of their positions.
     pub priority: i64,
+    /// Its place among tasks of equal priority, if a person moved it; other tasks are in id order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<i64>,
     /// The approved commit. The task becomes done when it is merged.
     pub approved_sha: Option<Sha>,
     #[serde(flatten)]

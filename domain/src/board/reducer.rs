@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::card::Card;
+use crate::board::order::start_order;
 use crate::board::project::Project;
 use crate::board::status::{HeldBy, Status};
 use crate::event::{Envelope, Seq};
@@ -79,7 +80,7 @@ impl Board {
         match status {
             // The newest finished cards are the most interesting ones.
             Status::Done | Status::Cancelled => cards.sort_by_key(|card| (std::cmp::Reverse(card.updated_at), card.id.number())),
-            _ => cards.sort_by_key(|card| (std::cmp::Reverse(card.priority), card.id.number())),
+            _ => cards.sort_by_key(|card| start_order(card)),
         }
         cards
     }

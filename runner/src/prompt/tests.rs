@@ -60,6 +60,7 @@ fn task(title: &str, description: &str) -> Task {
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
+        position: None,
         approved_sha: None,
         contributors: domain::board::card::Contributors::default(),
         goal_id: None,

@@ -50,6 +50,13 @@ fn started_work_comes_before_new_work() {
 }
 
 #[test]
+fn tasks_of_equal_priority_start_in_the_order_of_their_column() {
+    let board = scene([task(2), task(3).position(1), task(4).priority(1), task(5)]).slots(9, 9);
+    let order: Vec<String> = board.actions().iter().map(|action| action.replace("start coder ", "").replace(" in backlog", "")).collect();
+    assert_eq!(order, ["TASK-004", "TASK-003", "TASK-002", "TASK-005"]);
+}
+
+#[test]
 fn within_a_rank_priority_comes_before_age() {
     let board = scene([task(1000), task(999), task(3).priority(-1), task(2), task(7).priority(5)]).slots(9, 1);
     let order: Vec<String> = board.actions().iter().map(|action| action.replace("start coder ", "").replace(" in backlog", "")).collect();

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
+use domain::board::order::start_order;
 use domain::id::ProjectId;
 use domain::time::Timestamp;
 
@@ -21,9 +22,9 @@ struct Claim<'a> {
 
 impl<'a> Scheduler<'a> {
     /// Orders candidates by rank. Within a rank the project with the fewest agents is next, then the one that has waited longest for a start;
-    /// within a project, the task with the highest priority, then the oldest. Costs O(n log n).
+    /// within a project, the tasks are in the order of their column. Costs O(n log n).
     pub(super) fn take_turns(&self, mut candidates: Vec<Candidate<'a>>) -> Vec<Candidate<'a>> {
-        candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
+        candidates.sort_by_key(|candidate| (candidate.rank, start_order(candidate.card)));
         let mut agents = self.agents_by_project();
         let mut ordered = Vec::with_capacity(candidates.len());
         let mut candidates = candidates.into_iter().peekable();

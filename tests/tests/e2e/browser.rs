@@ -199,13 +199,22 @@ async fn plan_is_edited_before_approval() {
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-003 Write beta", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
     browser.press("Remove TASK-003").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
+    browser.press("Undo").await;
+    plan_is(&browser, &["TASK-002 Write alpha", "TASK-003 Write beta", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
+    browser.press("Remove TASK-003").await;
+    plan_is(&browser, &["TASK-002 Write alpha", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
     browser.press("Edit TASK-005").await;
     browser.fill("#task-title", "Write omega").await;
     browser.press("Save").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-005 Write omega", "TASK-004 Write gamma"]).await;
     assert!(agents_of(&server).is_empty(), "nothing starts before the person says so: {:?}", agents_of(&server));
 
-    browser.press("Start the plan").await;
+    browser.drag_over("[data-task=TASK-004] .grip", "[data-task=TASK-002] summary").await;
+    browser.has("[data-task=TASK-002][data-insert=before]").await;
+    browser.drop_here().await;
+    plan_is(&browser, &["TASK-004 Write gamma", "TASK-002 Write alpha", "TASK-005 Write omega"]).await;
+    browser.shows(".graph.narrow", "TASK-004").await;
+    browser.press("Start 3 tasks").await;
     for task in ["TASK-002", "TASK-005"] {
         support::reached(&server, task).await;
         browser.has(&format!("[data-status=in_progress] [data-task={task}][data-live]")).await;
@@ -365,7 +374,7 @@ pub(crate) async fn same_page(browser: &Browser, refused: &[&str]) {
 }
 
 async fn plan_is(browser: &Browser, tasks: &[&str]) {
-    let shown = "[...document.querySelectorAll('.plan li > div:first-child')].map((one) => one.innerText)";
+    let shown = "[...document.querySelectorAll('.plan > li')].map((one) => `${one.dataset.task} ${one.querySelector('h3').innerText}`)";
     browser.until(&format!("the plan is {tasks:?}"), &format!("{shown}.join() === '{}'", tasks.join(","))).await;
 }
 

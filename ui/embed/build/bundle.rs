@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 9] = [
+const STYLES: [&str; 10] = [
     "style/tokens.css",
     "style/base.css",
     "style/components.css",
@@ -22,6 +22,7 @@ const STYLES: [&str; 9] = [
     "style/collaboration.css",
     "style/review.css",
     "style/land.css",
+    "style/plan.css",
 ];
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\

@@ -7,6 +7,7 @@ pub(crate) use review::image_address;
 use domain::board::activity::Activity;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::needs_you::NeedsYouList;
+use domain::board::order::NewPlace;
 use domain::board::project::Project;
 use domain::board::project::summary::ProjectSummary;
 use domain::board::report::Report;
@@ -19,14 +20,16 @@ use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
+use domain::wire::PlanView;
 use domain::wire::{
-    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectPatch,
-    RejectVerification, Relocation, TaskView, TextBody,
+    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectPatch, RejectVerification, Relocation, TaskView,
+    TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
 use super::{Client, Failure, empty, project_path, task_path};
+use crate::components::badge::UNSTARTED;
 
 impl Client {
     pub(crate) async fn projects(self) -> Result<List<ProjectSummary>, Failure> {
@@ -90,6 +93,11 @@ impl Client {
         self.send(Method::POST, &task_path(&task, "/give-back"), &empty()).await
     }
 
+    /// The plan that awaits approval.
+    pub(crate) async fn plan(self, project: ProjectId) -> Result<PlanView, Failure> {
+        self.get(&project_path(&project, "/plan")).await
+    }
+
     pub(crate) async fn approve_plan(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/plan/approve"), &empty()).await
     }
@@ -109,6 +117,16 @@ impl Client {
 
     pub(crate) async fn patch_task(self, task: TaskId, patch: TaskPatch) -> Result<TaskView, Failure> {
         self.send(Method::PATCH, &task_path(&task, ""), &patch).await
+    }
+
+    /// Puts a task before or after another one of its column.
+    pub(crate) async fn reorder(self, task: TaskId, place: NewPlace) -> Result<TaskView, Failure> {
+        self.send(Method::POST, &task_path(&task, "/reorder"), &place).await
+    }
+
+    /// Takes back the removal of a task.
+    pub(crate) async fn restore(self, task: TaskId) -> Result<TaskView, Failure> {
+        self.patch_task(task, TaskPatch { status: Some(UNSTARTED), ..TaskPatch::default() }).await
     }
 
     pub(crate) async fn start(self, task: TaskId) -> Result<IgnoredAny, Failure> {

@@ -30,6 +30,7 @@ pub(crate) const INBOX: Drawing =
 pub(crate) const FILE: Drawing = "M4 2.5h5l3 3v8H4zM9 2.5v3h3";
 pub(crate) const FOLDER: Drawing = "M2.5 4.2a1 1 0 011-1h2.8l1.4 1.6h4.8a1 1 0 011 1v6a1 1 0 01-1 1h-9a1 1 0 01-1-1z";
 pub(crate) const GRID: Drawing = "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z";
+pub(crate) const GRAPH: Drawing = "M2.5 3h3.5v3H2.5zM2.5 10h3.5v3H2.5zM10 6.5h3.5v3H10zM6 4.5c2.5 0 1.5 3 4 3M6 11.5c2.5 0 1.5-3 4-3";
 pub(crate) const ROWS: Drawing = "M2.5 4h11M2.5 8h11M2.5 12h11";
 
 #[component]

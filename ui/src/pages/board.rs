@@ -1,6 +1,7 @@
 //! Pages of the area *board*.
 
 pub(crate) mod goal;
+pub(crate) mod graph;
 pub(crate) mod needs_you;
 pub(crate) mod plan;
 pub(crate) mod project;

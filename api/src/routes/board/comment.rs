@@ -62,6 +62,6 @@ pub(crate) async fn remove_comment(State(state): State<AppState>, Extension(call
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn view(comment: Comment) -> CommentView {
+pub(super) fn view(comment: Comment) -> CommentView {
     CommentView { content_html: markdown::render(&comment.content), comment }
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
+use domain::board::order::NewPlace;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
@@ -69,6 +70,25 @@ pub(crate) async fn change_task(
     let after = state.db.edit_and_move_task(&caller, &id, patch, requested, evidence).await?;
     let note = move_note(&before, to, &after);
     view(&state.db, after, note).await
+}
+
+/// Put an open task before or after another one of its column
+///
+/// Tasks of equal priority start in this order. A task keeps its priority unless its new neighbours exclude it.
+#[utoipa::path(
+    post,
+    path = "/api/tasks/{id}/reorder",
+    params(("id" = TaskId, Path)),
+    request_body = NewPlace,
+    responses((status = 200, body = TaskView))
+)]
+pub(crate) async fn reorder_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(place): Body<NewPlace>,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.reorder_task(&caller, &id, place).await?, None).await
 }
 
 /// Release a held task, so that the runner may start it

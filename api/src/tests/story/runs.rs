@@ -159,3 +159,19 @@ pub(super) async fn landing(story: &mut Story) {
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 }
+
+pub(super) async fn rescues(story: &mut Story) {
+    let reference = "refs/vibe-relay/rescue/TASK-004/uncommitted";
+    let sha = story.server.sample.commit_on("kept", &[("kept.txt", Some("kept"))], "Kept");
+    story.server.sample.repository().rescue_tip(reference, &sha).unwrap();
+    story.server.sample.delete_branch("kept");
+    assert_eq!(story.get("/api/projects/{id}/rescues", "PROJ-001").await["items"][0]["sha"], sha);
+    let shown = story.call("get", "/api/projects/{id}/rescues/diff", "PROJ-001", &format!("?reference={reference}"), Value::Null).await;
+    assert_eq!(shown.json()["files"][0]["path"], "kept.txt", "{}", shown.text);
+    let restore = json!({"reference": reference, "branch": "kept"});
+    story.act("post", "/api/projects/{id}/rescues/restore", "PROJ-001", restore, StatusCode::OK).await;
+    let drop = json!({"reference": reference, "sha": sha});
+    let left = story.act("post", "/api/projects/{id}/rescues/drop", "PROJ-001", drop, StatusCode::OK).await;
+    assert_eq!(left["items"], json!([]));
+    story.server.sample.delete_branch("kept");
+}

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
-    t.priority, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
+    t.priority, t.position, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
     t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths"
     };
 }
@@ -113,6 +113,12 @@ pub(crate) async fn cards(connection: &mut SqliteConnection, condition: &str, va
     query.fetch(connection).map(|row| card_of(&row?)).try_collect().await
 }
 
+/// Reads complete tasks like [`cards`].
+pub(crate) async fn tasks(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Task>> {
+    let found = sqlx::query(AssertSqlSafe(format!("{TASK} {condition}"))).bind(value).fetch_all(connection).await?;
+    found.iter().map(task_of).collect()
+}
+
 /// Reads cards without dependencies, counts and builders, which is enough to decide on consequences.
 pub(crate) async fn outlines(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
     let found = sqlx::query(AssertSqlSafe(format!("{OUTLINE} {condition}"))).bind(value).fetch_all(connection).await?;
@@ -187,6 +193,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         cancel_reason: optional(row, "cancel_reason")?,
         depends_on: lines(row, "depends_on")?.map(str::parse).collect::<Result<_, _>>()?,
         priority: row.try_get("priority")?,
+        position: row.try_get("position")?,
         approved_sha: row.try_get("approved_sha")?,
         contributors: Contributors {
             assigned_to: row.try_get("assigned_to")?,

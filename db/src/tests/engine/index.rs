@@ -11,10 +11,13 @@ use crate::board::dependency::write as dependency;
 use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
 use crate::board::needs_you::row as needs_you;
+use crate::board::plan as plan_board;
 use crate::board::project::summary;
 use crate::board::report;
 use crate::board::review_round;
+use crate::board::task::order;
 use crate::board::task::row::{CARD, SCHEDULED};
+use crate::board::task::write::moves;
 use crate::consequences::task_changed;
 use crate::engine::event_log;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
@@ -103,6 +106,9 @@ async fn no_daily_statement_scans_what_grows() {
         handshake::PENDING.to_owned(),
         comment::row::LAST_OF_TASK.to_owned(),
         review_round::row::LAST_VERDICT.to_owned(),
+        format!("{CARD} {}", plan_board::HELD),
+        moves::PLAN_WAITS.to_owned(),
+        format!("{CARD} {}", order::OPEN),
         format!("{CARD} {}", land::WAITING),
         format!("{CARD} {}", land::BROUGHT),
         format!("{CARD} {}", land::OPEN),

@@ -2,6 +2,7 @@
 
 use domain::actor::Actor;
 use domain::board::comment::AuthorRole;
+use domain::board::order::NewPlace;
 use domain::board::status::Status;
 use domain::board::task::TaskUpdate;
 use domain::runs::evidence::EvidenceResult;
@@ -220,6 +221,7 @@ async fn viewer_changes_nothing() {
         code(db.move_task(&vera, &task, MoveRequest::to(Status::Backlog), EvidenceResult::Nothing).await),
         code(db.update_task(&vera, &task, update, EvidenceResult::Nothing).await),
         code(db.start_task(&vera, &task).await),
+        code(db.reorder_task(&vera, &task, NewPlace::default()).await),
         code(db.stop_task(&vera, &task).await),
         code(db.approve_plan(&vera, project).await),
         code(db.verify_task(&vera, &task, None).await),
@@ -233,7 +235,7 @@ async fn viewer_changes_nothing() {
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),
     ];
-    assert_eq!(codes, ["person-role"; 18]);
+    assert_eq!(codes, ["person-role"; 19]);
     assert_eq!(db.latest(), seq);
 }
 

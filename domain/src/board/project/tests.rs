@@ -47,6 +47,7 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         cancel_reason: (status == Status::Cancelled).then_some(CancelReason::Obsolete),
         depends_on: Vec::new(),
         priority: 0,
+        position: None,
         approved_sha: None,
         contributors: crate::board::card::Contributors::default(),
         goal_id: None,

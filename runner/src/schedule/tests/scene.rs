@@ -64,6 +64,7 @@ pub(super) fn task(number: u64) -> Draft {
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
+        position: None,
         approved_sha: None,
         contributors: domain::board::card::Contributors::default(),
         goal_id: None,
@@ -112,6 +113,10 @@ impl Draft {
 
     pub(super) fn project(self, number: u64) -> Self {
         self.card(|card| card.project_id = ProjectId::new(number))
+    }
+
+    pub(super) fn position(self, position: i64) -> Self {
+        self.card(|card| card.position = Some(position))
     }
 
     pub(super) fn priority(self, priority: i64) -> Self {

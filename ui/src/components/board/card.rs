@@ -35,6 +35,7 @@ pub(crate) fn TaskCard(
         let id = id.clone();
         move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.task == id))
     });
+    let insertion = drag.insertion(id.clone());
     let current = Memo::new({
         let id = id.clone();
         move |_| navigation.get().task() == Some(&id)
@@ -70,6 +71,7 @@ pub(crate) fn TaskCard(
             data-tone=move || state.get().needs_person().then(|| state.get().tone().as_str())
             data-live=move || live.with(|card| card.run.is_some()).then_some("")
             data-dragged=move || dragged.get().then_some("")
+            data-insert=move || insertion.get()
             aria-current=move || if current.get() { "true" } else { "false" }
             on:pointerdown=move |event| press_card(event, false)
         >

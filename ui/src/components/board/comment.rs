@@ -73,7 +73,7 @@ pub(crate) fn CommentThread(
 }
 
 #[component]
-fn CommentEntry(view: CommentView) -> impl IntoView {
+pub(crate) fn CommentEntry(view: CommentView) -> impl IntoView {
     let (client, clock) = (Client::from_context(), Clock::from_context());
     let CommentView { comment, content_html } = view;
     let (author, at, edited) = (comment.author_role, comment.created_at, comment.edited_at);

@@ -14,7 +14,7 @@ use crate::components::bar::Bar;
 use crate::components::board::edit_project::EditProjectDialog;
 use crate::components::board::flow::FlowState;
 use crate::components::board::goal_strip::GoalStrip;
-use crate::components::icon::{Icon, PENCIL};
+use crate::components::icon::{GRAPH, Icon, PENCIL};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
 use crate::components::prose::Prose;
@@ -55,6 +55,7 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) 
                         prop:value=move || filter.with(|filter| filter.words.clone())
                         on:input:target=move |event| filter.update(|filter| filter.words = event.target().value())
                     />
+                    <GraphLink />
                     <DensityButton />
                     <span class="separator"></span>
                     <Slots />
@@ -88,6 +89,28 @@ fn Facets(filter: RwSignal<Filter>) -> impl IntoView {
             }
         })
         .collect_view()
+}
+
+/// The link to the graph, once any task waits for another one.
+#[component]
+fn GraphLink() -> impl IntoView {
+    let (store, navigation, data) = (Store::from_context(), Navigation::from_context(), ProjectData::from_context());
+    let has_dependencies =
+        Memo::new(move |_| store.follow_cards(|cards| cards.iter().any(|card| card.status.is_open() && !card.depends_on.is_empty())));
+    let route = StoredValue::new(Route::Graph { project: data.project() });
+    view! {
+        <Show when=move || has_dependencies.get()>
+            <a
+                class="button quiet icon"
+                href=route.with_value(Route::path)
+                aria-label="Show as a graph"
+                title="Show as a graph"
+                on:click=move |event| navigation.follow(&event, route.get_value())
+            >
+                <Icon drawing=GRAPH />
+            </a>
+        </Show>
+    }
 }
 
 /// How many of the agents that may work at once are at work.

@@ -28,6 +28,7 @@ use crate::keys::{Key, listen_where};
 use crate::moves::{MoveOutlet, Moves};
 use crate::notifications::tab_title;
 use crate::pages::board::goal::GoalsPage;
+use crate::pages::board::graph::GraphPage;
 use crate::pages::board::plan::PlanPage;
 use crate::pages::board::review::ReviewPage;
 use crate::pages::board::task::TaskPage;
@@ -48,7 +49,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let store = Store::provide();
     let missing = follow(store, project.clone());
     let moves = Moves::provide();
-    let drag = Drag::provide(move |task, to, needs| moves.request(task, to, needs));
+    let drag = Drag::provide(move |task, to, needs| moves.request(task, to, needs), move |task, place| moves.reorder(task, place));
     let data = ProjectData::provide(store, project.clone());
     let dialog = data.dialog;
     let close = Callback::new(move |()| dialog.set(OpenDialog::None));
@@ -111,6 +112,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Board) => match document.get() {
             Some(Route::Plan { .. }) => view! { <PlanPage /> }.into_any(),
             Some(Route::Land { .. }) => view! { <LandPage /> }.into_any(),
+            Some(Route::Graph { .. }) => view! { <GraphPage /> }.into_any(),
             Some(Route::TaskPage { task, .. }) => view! { <TaskPage task=task /> }.into_any(),
             _ => view! { <BoardColumns filter=filter /> }.into_any(),
         },

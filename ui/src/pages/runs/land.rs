@@ -76,16 +76,23 @@ pub(crate) fn LandPage() -> impl IntoView {
     let known = Memo::new(move |_| preview.value.get());
     let failure = move || preview.failure.get().filter(|_| known.with(Option::is_none));
     move || match (known.get(), failure()) {
-        (Some(preview), _) => view! { <LandingView preview=preview diff=diff sending=sending land=land /> }.into_any(),
-        (None, Some(why)) => view! {
-            <div class="empty">
-                <h2>"Nothing to land yet"</h2>
-                <p><InlineCode text=sentence(&why) /></p>
-                <BackToBoard />
-            </div>
+        (Some(preview), _) if preview.landing.is_none() && !preview.has_work() => {
+            view! { <NothingToLand why="no task is merged into the project branch yet".to_owned() /> }.into_any()
         }
-        .into_any(),
+        (Some(preview), _) => view! { <LandingView preview=preview diff=diff sending=sending land=land /> }.into_any(),
+        (None, Some(why)) => view! { <NothingToLand why=why /> }.into_any(),
         (None, None) => view! { <p class="empty soft" role="status">"Reading the repository…"</p> }.into_any(),
+    }
+}
+
+#[component]
+fn NothingToLand(why: String) -> impl IntoView {
+    view! {
+        <div class="empty">
+            <h2>"Nothing to land yet"</h2>
+            <p><InlineCode text=sentence(&why) /></p>
+            <BackToBoard />
+        </div>
     }
 }
 
@@ -150,7 +157,7 @@ fn PendingHead(preview: LandingPreview) -> impl IntoView {
 #[component]
 fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<Option<String>>) -> impl IntoView {
     let may_write = Reader::may_write();
-    let blocked = preview.is_blocked() || !preview.has_work();
+    let blocked = preview.is_blocked();
     let returning = match &preview.change.way {
         LandingWay::Returns { returning } => Some(returning.clone()),
         _ => None,

@@ -6,6 +6,7 @@ use domain::board::task::Task;
 use domain::board::task::event::TaskEvent;
 use domain::board::transition::refusal::MoveRefusal;
 use domain::board::transition::{Mover, Requirement, rule};
+use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
@@ -22,6 +23,9 @@ use crate::error::Result;
 use crate::runs::run::write::fence_run;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
+
+/// Whether the plan of a planning task awaits approval.
+pub(crate) const PLAN_WAITS: &str = "SELECT EXISTS (SELECT 1 FROM tasks WHERE parent_task_id = $1 AND status = 'backlog' AND held_by = 'plan')";
 
 /// Checks a move against the transition table and its requirement, which records comments, contributions and verdicts. A move by another
 /// participant fences the run that works on the task. Returns the change to write.
@@ -71,7 +75,7 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
         }
     }
     if to == Status::Backlog && who == Mover::Human {
-        change.held_by = Some(HeldBy::Human);
+        change.held_by = Some(hold_in_backlog(tx, card).await?);
     }
     if counts_as_building(card, who, to) {
         contribution::record(tx, &card.id, &caller.name().unwrap_or_default(), Contribution::Built).await?;
@@ -86,6 +90,13 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
         fence_run(tx, caller, card).await?;
     }
     Ok(change)
+}
+
+/// The hold of a task that a person moves back. One that was removed from a plan waits again with its plan.
+async fn hold_in_backlog(tx: &mut Tx, card: &Card) -> Result<HeldBy> {
+    let plan_waits: bool =
+        sqlx::query_scalar(PLAN_WAITS).bind(card.parent_task_id.as_ref().map(TaskId::as_str)).fetch_one(&mut tx.connection).await?;
+    Ok(if card.status == Status::Cancelled && plan_waits { HeldBy::Plan } else { HeldBy::Human })
 }
 
 /// Whether a move to done is an approval: the runner moves a reviewed task after the merge.
