@@ -378,6 +378,26 @@ CREATE TABLE questions (
 ) STRICT;
 CREATE INDEX questions_by_task ON questions (task_id);
 
+-- Texts that can be searched: the title, description and result of a task, comments, messages, and the failures of runs. The texts themselves
+-- are read from their own tables.
+CREATE TABLE search_documents (
+  id         INTEGER PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('task', 'comment', 'message', 'run')),
+  reference  TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  task_id    TEXT REFERENCES tasks(id),
+  UNIQUE (kind, reference)
+) STRICT;
+
+-- Which of them hold a word. The words come in lower case and separated by spaces; only they are stored, not the texts.
+CREATE VIRTUAL TABLE search_words USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+
+-- Every word that was ever indexed. Rows are never removed, because a reader knows the words up to the last number that it saw.
+CREATE TABLE search_vocabulary (
+  id   INTEGER PRIMARY KEY,
+  word TEXT NOT NULL UNIQUE
+) STRICT;
+
 -- Team.
 
 -- The people of the board. The owner, who takes part as `human`, has the id 1; others take part as `human/` and their name. Rows are never

@@ -10,6 +10,7 @@ pub(crate) mod project;
 pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod review_round;
+pub(crate) mod search;
 pub(crate) mod takeover;
 pub(crate) mod task;
 

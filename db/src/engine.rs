@@ -15,4 +15,5 @@ pub(crate) mod open;
 pub(crate) mod presence;
 pub(crate) mod restore;
 pub(crate) mod tx;
+pub(crate) mod vocabulary;
 pub(crate) mod writer;

@@ -34,6 +34,7 @@ pub use board::activity::ActivityQuery;
 pub use board::card::CardFilter;
 pub use board::plan::PlanFacts;
 pub use board::review_round::ReviewFacts;
+pub use board::search::SearchQuery;
 pub use board::task::write::change::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
 pub use engine::backup::backup;

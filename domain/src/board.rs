@@ -16,6 +16,7 @@ pub mod reducer;
 pub mod report;
 pub mod review;
 pub mod review_round;
+pub mod search;
 pub mod stage;
 pub mod status;
 pub mod takeover;

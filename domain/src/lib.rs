@@ -1,7 +1,7 @@
 //! The rules and the vocabulary of vibe-relay: pure, without I/O, clock or randomness, so that the browser runs the same code as the server.
 //!
 //! Areas: [`board`] (projects, tasks, goals and the table of legal moves), [`runs`] (attempts by managed agents), [`team`] (participants
-//! and their messages). On the wire: [`event`], [`wire`], [`refusal`]. Outside the areas: [`actor`], [`config`], [`id`], [`text`], [`time`].
+//! and their messages). On the wire: [`event`], [`wire`], [`refusal`]. Outside the areas: [`actor`], [`config`], [`id`], [`likeness`], [`text`], [`time`].
 #![forbid(unsafe_code)]
 
 pub mod actor;
@@ -9,6 +9,7 @@ pub mod board;
 pub mod config;
 pub mod event;
 pub mod id;
+pub mod likeness;
 pub mod printable;
 pub mod refusal;
 pub mod runs;

@@ -9,9 +9,12 @@ use leptos::wasm_bindgen::JsCast;
 
 use crate::client::Client;
 use crate::components::board::report::Absence;
+use crate::components::palette::{Palette, PaletteOutlet};
 use crate::components::sidebar::{Dock, Sidebar};
+use crate::components::theme::Density;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
+use crate::keys::listen_for_palette;
 use crate::markdown::Markdown;
 use crate::notifications;
 use crate::overview::Overview;
@@ -111,7 +114,9 @@ pub(crate) fn App() -> impl IntoView {
     notifications::follow(Overview::provide(client, live));
     status.refresh();
     Absence::provide(client);
-
+    Density::provide();
+    // Before the pages, which leave alone the keys that it takes.
+    listen_for_palette(Palette::provide());
     Effect::new(move |_| {
         let _page = navigation.get();
         toasts.leave_page();
@@ -141,6 +146,7 @@ pub(crate) fn App() -> impl IntoView {
                 <div class="main">{page}</div>
                 <Dock />
             </div>
+            {move || project.with(Option::is_none).then(|| view! { <PaletteOutlet /> })}
         }
     };
     view! {

@@ -14,6 +14,7 @@ pub(crate) mod icon;
 pub(crate) mod inline_code;
 pub(crate) mod menu;
 pub(crate) mod notices;
+pub(crate) mod palette;
 pub(crate) mod preferences;
 pub(crate) mod progress;
 pub(crate) mod prose;

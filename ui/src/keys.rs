@@ -1,4 +1,4 @@
-//! Keyboard shortcuts of a page: the action of each key, and the presses that belong to something else.
+//! Keyboard shortcuts: the action of each key of a page, the keys of the palette on every page, and the presses that belong to something else.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -6,6 +6,7 @@ use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 use crate::components::dialog::focused;
+use crate::components::palette::{Mode, Palette};
 use crate::focus::Step;
 use crate::route::Section;
 
@@ -26,10 +27,12 @@ pub(crate) enum Key {
 }
 
 /// Every shortcut with its effect, for the help.
-pub(crate) const HELP: [(&str, &str); 11] = [
+pub(crate) const HELP: [(&str, &str); 13] = [
+    ("Ctrl+K", "Open the palette: actions, tasks, projects, agents and settings. On a Mac: ⌘K"),
+    ("/", "Search the texts of all projects"),
     ("n", "New task, or new item on the current page"),
     ("1 2 3 4 5 6", "Board, team, messages, goals, contracts, handshakes"),
-    ("/", "Filter the cards"),
+    ("f", "Filter the cards"),
     ("← ↑ ↓ →", "Go to a neighbouring card"),
     ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
@@ -77,7 +80,7 @@ fn review_meaning(key: &str) -> Option<ReviewKey> {
 fn meaning(key: &str) -> Option<Key> {
     Some(match key {
         "n" => Key::New,
-        "/" => Key::Filter,
+        "f" => Key::Filter,
         "?" => Key::Help,
         "s" => Key::Settings,
         "m" => Key::Move,
@@ -130,6 +133,37 @@ fn listen_to<K: Copy + 'static>(
     on_cleanup(move || listener.remove());
 }
 
+/// The mode in which a key opens the palette. `with_command` tells whether Ctrl or ⌘ is held.
+fn palette_mode(key: &str, with_command: bool) -> Option<Mode> {
+    match (key, with_command) {
+        ("k" | "K", true) => Some(Mode::All),
+        ("/", false) => Some(Mode::Texts),
+        _ => None,
+    }
+}
+
+/// Opens the palette on any page. Ctrl+K does so from within a field too, and closes an open palette.
+pub(crate) fn listen_for_palette(palette: Palette) {
+    let listener = window_event_listener(ev::keydown, move |event| {
+        let with_command = event.ctrl_key() || event.meta_key();
+        let Some(mode) = palette_mode(&event.key(), with_command) else { return };
+        if event.default_prevented() || event.alt_key() || (with_command && event.shift_key()) || event.is_composing() {
+            return;
+        }
+        let is_elsewhere = if with_command { !palette.is_open() && has_dialog() } else { is_handled_elsewhere(&event, false, false) };
+        if !is_elsewhere {
+            event.prevent_default();
+            palette.toggle(mode);
+        }
+    });
+    on_cleanup(move || listener.remove());
+}
+
+/// Whether a dialog is open. It receives every key, even when a click on its text removed the focus from it.
+fn has_dialog() -> bool {
+    document().query_selector("dialog[open]").ok().flatten().is_some()
+}
+
 /// Removes the focus from a field, if it is in one. Escape then keeps the typed text; a second press closes the panel.
 fn blur_field() -> bool {
     let field = focused().filter(|element| element.matches("input:not([type=checkbox]), textarea, select").unwrap_or(false));
@@ -140,9 +174,7 @@ fn blur_field() -> bool {
 fn is_handled_elsewhere(event: &KeyboardEvent, scrolls_panel: bool, closes: bool) -> bool {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
     let within = |selector: &str| target.closest(selector).ok().flatten().is_some();
-    // An open dialog receives every key, even when a click on its text removed the focus from it.
-    let has_dialog = document().query_selector("dialog[open]").ok().flatten().is_some();
-    if has_dialog || within("[role=menu]") {
+    if has_dialog() || within("[role=menu]") {
         return true;
     }
     // A checkbox takes no text.
@@ -167,7 +199,8 @@ mod tests {
         let pressed = |drawn: &'static str| arrows.iter().find(|(known, _)| *known == drawn).map_or(drawn, |(_, name)| name);
         let keys = |help: &[(&'static str, &str)]| help.iter().flat_map(|(keys, _)| keys.split(' ')).map(pressed).collect::<Vec<_>>();
         for key in keys(&HELP).into_iter().filter(|key| *key != "Enter") {
-            assert!(meaning(key).is_some(), "{key}");
+            let of_palette = key.strip_prefix("Ctrl+").map_or_else(|| palette_mode(key, false), |key| palette_mode(key, true));
+            assert!(meaning(key).is_some() != of_palette.is_some(), "{key}");
         }
         for key in keys(&REVIEW_HELP) {
             assert!(review_meaning(key).is_some(), "{key}");

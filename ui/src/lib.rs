@@ -21,6 +21,7 @@ mod moves;
 mod notifications;
 mod overview;
 mod pages;
+mod palette;
 mod project_data;
 mod reader;
 mod route;

@@ -12,6 +12,7 @@ mod question;
 mod report;
 mod review;
 mod review_round;
+mod search;
 mod takeover;
 pub(super) mod task;
 
@@ -30,6 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(report::get_report))
         .routes(routes!(needs_you::list_needs_you))
         .routes(routes!(activity::list_activity))
+        .routes(routes!(search::search))
         .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::get_plan))
         .routes(routes!(plan::approve_plan))

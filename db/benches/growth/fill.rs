@@ -88,6 +88,12 @@ pub(crate) async fn multiply(file: &Path, before: &Marks, copies: i64) -> Outcom
         SELECT project_id, status, COUNT(*), SUM(status = 'done' AND approved_sha IS NOT NULL), SUM(cost_micro_usd)
         FROM tasks WHERE status IN ('done', 'cancelled') GROUP BY project_id, status";
     sqlx::query(sums).execute(&mut *transaction).await?;
+    // The words of the copies.
+    let words = "INSERT INTO search_words (rowid, words) SELECT d.id, lower(COALESCE(c.content, t.title || ' ' || t.description))
+        FROM search_documents d LEFT JOIN tasks t ON t.id = d.task_id LEFT JOIN comments c ON d.kind = 'comment' AND c.id = d.reference
+        WHERE d.id > $1";
+    let copied = before.rows.get("search_documents").copied().unwrap_or_default() + rows.get("search_documents").map_or(0, |shift| shift.span);
+    sqlx::query(words).bind(copied).execute(&mut *transaction).await?;
     let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut *transaction).await?;
     if !dangling.is_empty() {
         return Err(format!("{} copied rows refer to missing ones", dangling.len()).into());
@@ -208,7 +214,8 @@ async fn open(file: &Path) -> Outcome<SqliteConnection> {
 }
 
 async fn tables(connection: &mut SqliteConnection) -> Outcome<Vec<String>> {
-    let select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%' ORDER BY name";
+    let select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%' AND name NOT LIKE 'search_words%'
+        ORDER BY name";
     Ok(sqlx::query_scalar(select).fetch_all(connection).await?)
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use db::{ActivityQuery, Caller, CardFilter, Db, Error, MoveRequest, NewRun, PersonCaller, RunEnd};
+use db::{ActivityQuery, Caller, CardFilter, Db, Error, MoveRequest, NewRun, PersonCaller, RunEnd, SearchQuery};
 use domain::board::project::ProjectStatus;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::NewTask;
@@ -258,6 +258,12 @@ impl Store {
     }
 
     /// Reads the last hundred events, as a client does that reconnects.
+    /// Searches for two words of many texts, one of them with a typing error.
+    pub(crate) async fn search(&self) -> Outcome<usize> {
+        let query = SearchQuery { text: "journal paragaph".to_owned(), project: None, limit: 20 };
+        Ok(self.db.search(&query).await?.len())
+    }
+
     pub(crate) async fn last_events(&self) -> Outcome<usize> {
         Ok(self.db.events_after(self.db.latest() - 100, Some(&self.project), 1000).await?.len())
     }

@@ -4,6 +4,7 @@ pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::comment::{AuthorRole, Comment, CommentEvent, CommentRefusal};
+use domain::board::search::SearchKind;
 use domain::id::{CommentId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
@@ -12,6 +13,7 @@ use domain::team::agent::refusal::AgentRefusal;
 use domain::text;
 
 use crate::board::comment::row::comment_of;
+use crate::board::search::write as search;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::open::Db;
@@ -70,6 +72,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
+                search::replace(tx, SearchKind::Comment, id.as_str(), &content).await?;
                 tx.record_for_task(&caller, &project, &before.task_id, CommentEvent::Edited { comment: id });
                 Ok(Comment { content, edited_at: Some(tx.now), ..before })
             })
@@ -86,6 +89,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let (comment, project) = own_comment(tx, &caller, &id, "deleting comments").await?;
+                search::remove(tx, SearchKind::Comment, id.as_str()).await?;
                 sqlx::query("DELETE FROM comments WHERE id = $1").bind(id.as_str()).execute(&mut tx.connection).await?;
                 tx.record_for_task(&caller, &project, &comment.task_id, CommentEvent::Removed { comment: id });
                 Ok(())

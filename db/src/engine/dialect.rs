@@ -1,6 +1,8 @@
 //! Everything that is true of SQLite only: how the file is opened, its catalog, its error codes, and the statements of the writer.
 //!
-//! No other file of the store may contain these words. Must not know any table of the product.
+//! No other file of the store, except those of its folder, may contain these words. Must not know any table of the product.
+
+pub(crate) mod words_index;
 
 use std::path::Path;
 use std::str::FromStr;

@@ -18,6 +18,7 @@ use crate::engine::inspect::{make_private_folder, newest, reject_foreign_databas
 use crate::engine::lock::Lock;
 use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
+use crate::engine::vocabulary::Vocabulary;
 use crate::engine::writer::{UseCase, Writer};
 use crate::error::{Error, Result};
 use crate::{new_uuid, now};
@@ -30,6 +31,7 @@ pub struct Db {
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
     pub(crate) caller_cache: CallerCache,
+    pub(crate) vocabulary: Vocabulary,
     pub(crate) protected_paths: Arc<[String]>,
     epoch: Arc<str>,
     path: Arc<Path>,
@@ -66,6 +68,7 @@ impl Db {
             committed,
             presence,
             caller_cache,
+            vocabulary: Vocabulary::default(),
             protected_paths: config.protected_paths.as_slice().into(),
             epoch: epoch.into(),
             path: path.into(),

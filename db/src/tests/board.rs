@@ -16,6 +16,7 @@ mod report;
 mod retry;
 mod review;
 mod round;
+mod search;
 mod summary;
 mod takeover;
 mod task_assign;

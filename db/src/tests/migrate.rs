@@ -89,6 +89,10 @@ async fn newest_fixture_has_every_table_and_column() {
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_sqlx%' ESCAPE '\\' ORDER BY name";
     let mut text = String::from("-- Rows of a board with two live runs, written by db/src/tests/migrate.rs.\n");
     for table in sqlx::query_scalar::<_, String>(tables).fetch_all(readers).await.unwrap() {
+        // The index stores no texts, and its other tables are its own.
+        if table.starts_with("search_words") {
+            continue;
+        }
         let columns = format!("SELECT name FROM pragma_table_info('{table}')");
         let columns: Vec<String> = sqlx::query_scalar(AssertSqlSafe(columns)).fetch_all(readers).await.unwrap();
         let values = columns.iter().map(|column| format!("quote({column})")).collect::<Vec<_>>().join(" || ', ' || ");

@@ -13,7 +13,7 @@ use crate::tests::engine::event_log::story;
 use crate::tests::external_agents::{message, named};
 use crate::tests::open::open_again;
 use crate::tests::store::{Store, whole_board};
-use crate::{Caller, Pruned, RetentionLimits};
+use crate::{Caller, Pruned, RetentionLimits, SearchQuery};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -134,7 +134,10 @@ async fn only_messages_between_managed_agents_go_once_their_reader_departed() {
     store.backdate("UPDATE deliveries SET read_at = $1 WHERE recipient = $2 AND state = 'read'", WEEK, name).await;
     assert_eq!(store.prune(BY_AGE).await.messages, 0, "their reader is present");
     store.backdate("UPDATE agents SET left_at = $1 WHERE name = $2", WEEK, name).await;
+    let search = SearchQuery { text: "managed".to_owned(), project: None, limit: 9 };
+    assert_eq!(store.db.search(&search).await.unwrap().len(), 1);
     assert_eq!(store.prune(BY_AGE).await, Pruned { messages: 1, ..Pruned::default() });
+    assert_eq!(store.db.search(&search).await.unwrap(), [], "a removed message is not found");
     let kept: Vec<String> = sqlx::query_scalar("SELECT content FROM messages ORDER BY id").fetch_all(&store.db.readers).await.unwrap();
     assert_eq!(kept, ["from a person", "from an external agent", "answered", "answer", "unread"]);
 }

@@ -43,8 +43,15 @@ pub struct Comment {
 impl Comment {
     /// Returns the author in words: `coder`, `agent mara`, `human/ann`.
     pub fn author(&self) -> String {
-        match (self.author_role, &self.author_name) {
-            (AuthorRole::Human, Some(name)) => name.clone(),
+        self.author_role.with_name(self.author_name.as_deref())
+    }
+}
+
+impl AuthorRole {
+    /// Returns an author of this role in words.
+    pub fn with_name(self, name: Option<&str>) -> String {
+        match (self, name) {
+            (Self::Human, Some(name)) => name.to_owned(),
             (role, Some(name)) => format!("{role} {name}"),
             (role, None) => role.to_string(),
         }

@@ -23,6 +23,7 @@ mod lost_response;
 mod minions;
 mod operations;
 mod pages;
+mod palette;
 mod parking;
 mod permissions;
 mod pipeline;

@@ -12,6 +12,7 @@ use domain::board::project::Project;
 use domain::board::project::summary::ProjectSummary;
 use domain::board::report::Report;
 use domain::board::review_round::ReviewRound;
+use domain::board::search::SearchHit;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
@@ -39,6 +40,11 @@ impl Client {
     /// The decisions that wait for the reader, on all projects.
     pub(crate) async fn needs_you(self) -> Result<NeedsYouList, Failure> {
         self.get("/api/needs-you").await
+    }
+
+    /// Texts of all projects with these words, the best match first.
+    pub(crate) async fn search(self, words: &str) -> Result<List<SearchHit>, Failure> {
+        self.finish(Request::get("/api/search").query([("q", words)])).await
     }
 
     /// The report of the time since `since`.

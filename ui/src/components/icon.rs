@@ -29,6 +29,9 @@ pub(crate) const INBOX: Drawing =
     "M2.5 9.5L4.4 4a1 1 0 01.95-.7h5.3a1 1 0 01.95.7l1.9 5.5v2.7a1 1 0 01-1 1h-9a1 1 0 01-1-1zM2.5 9.5h3l1 1.7h3l1-1.7h3";
 pub(crate) const FILE: Drawing = "M4 2.5h5l3 3v8H4zM9 2.5v3h3";
 pub(crate) const FOLDER: Drawing = "M2.5 4.2a1 1 0 011-1h2.8l1.4 1.6h4.8a1 1 0 011 1v6a1 1 0 01-1 1h-9a1 1 0 01-1-1z";
+pub(crate) const SEARCH: Drawing = "M11.5 7a4.5 4.5 0 11-9 0 4.5 4.5 0 019 0zM10.3 10.3l3.2 3.2";
+pub(crate) const QUESTION: Drawing = "M5.8 6.1a2.2 2.2 0 114 1.3c-.7.6-1.8 1-1.8 2.1M8 12.2h.01";
+pub(crate) const SPEECH: Drawing = "M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z";
 pub(crate) const GRID: Drawing = "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z";
 pub(crate) const GRAPH: Drawing = "M2.5 3h3.5v3H2.5zM2.5 10h3.5v3H2.5zM10 6.5h3.5v3H10zM6 4.5c2.5 0 1.5 3 4 3M6 11.5c2.5 0 1.5-3 4-3";
 pub(crate) const ROWS: Drawing = "M2.5 4h11M2.5 8h11M2.5 12h11";

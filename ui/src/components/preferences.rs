@@ -2,19 +2,25 @@
 
 use leptos::prelude::*;
 
-use crate::components::theme::{Choice, density, set_density, set_theme, theme};
+use crate::components::theme::{Choice, Density, set_theme, theme};
 use crate::notifications::{Channel, Kind, may_notify, request_permission};
 
 #[component]
 pub(crate) fn Preferences() -> impl IntoView {
-    let (chosen_theme, chosen_density) = (RwSignal::new(theme()), RwSignal::new(density()));
+    let (chosen_theme, density) = (RwSignal::new(theme()), Density::from_context());
+    let choose_theme = Callback::new(move |theme: &'static str| {
+        set_theme(theme);
+        chosen_theme.set(theme.to_owned());
+    });
+    let chosen_density = Signal::derive(move || if density.is_comfortable() { "comfortable" } else { "" }.to_owned());
+    let choose_density = Callback::new(move |_| density.switch());
     let themes = [("Like the system", ""), ("Light", "light"), ("Dark", "dark")];
     let densities = [("Compact", ""), ("Comfortable", "comfortable")];
     view! {
         <section class="section" aria-labelledby="preferences">
             <h2 id="preferences">"This browser"</h2>
-            <Choices legend="Theme" name="theme" offered=themes.to_vec() chosen=chosen_theme choose=set_theme />
-            <Choices legend="Cards" name="density" offered=densities.to_vec() chosen=chosen_density choose=set_density />
+            <Choices legend="Theme" name="theme" offered=themes.to_vec() chosen=chosen_theme choose=choose_theme />
+            <Choices legend="Cards" name="density" offered=densities.to_vec() chosen=chosen_density choose=choose_density />
             <Notifications />
         </section>
     }
@@ -25,17 +31,13 @@ fn Choices(
     legend: &'static str,
     name: &'static str,
     offered: Vec<(&'static str, &'static str)>,
-    chosen: RwSignal<Choice>,
-    choose: fn(&str),
+    #[prop(into)] chosen: Signal<Choice>,
+    choose: Callback<&'static str>,
 ) -> impl IntoView {
     let options = offered.into_iter().map(|(label, value)| {
-        let pick = move |_| {
-            choose(value);
-            chosen.set(value.to_owned());
-        };
         view! {
             <label class="option-box">
-                <input type="radio" name=name prop:checked=move || chosen.with(|chosen| chosen == value) on:change=pick />
+                <input type="radio" name=name prop:checked=move || chosen.with(|chosen| chosen == value) on:change=move |_| choose.run(value) />
                 {label}
             </label>
         }

@@ -9,7 +9,7 @@ use crate::components::menu::Menu;
 use crate::project_data::ProjectData;
 use crate::route::{Navigation, Section};
 
-const fn label(section: Section) -> &'static str {
+pub(crate) const fn label(section: Section) -> &'static str {
     match section {
         Section::Board => "Board",
         Section::Team => "Team",

@@ -10,6 +10,7 @@ use crate::app::ServerStatus;
 use crate::components::badge::Tone;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::icon::{GRID, INBOX, Icon, PLUS, SLIDERS};
+use crate::components::palette::{PaletteButton, palette_keys};
 use crate::components::progress::{ProgressBar, Segments};
 use crate::components::theme::ThemeButton;
 use crate::overview::Overview;
@@ -37,6 +38,9 @@ pub(crate) fn Sidebar() -> impl IntoView {
                 <span>"Needs you"</span>
                 <NeedsYouCount />
             </PageLink>
+            <PaletteButton class="side-link">
+                <kbd>{palette_keys()}</kbd>
+            </PaletteButton>
             <PageLink route=Route::Projects class="side-link">
                 <Icon drawing=GRID />
                 <span>"All projects"</span>
@@ -83,6 +87,7 @@ pub(crate) fn Dock() -> impl IntoView {
                 <Icon drawing=GRID />
                 <span>"Projects"</span>
             </PageLink>
+            <PaletteButton class="dock-link">""</PaletteButton>
             <PageLink route=Route::Settings class="dock-link">
                 <Icon drawing=SLIDERS />
                 <span>"Settings"</span>

@@ -16,23 +16,43 @@ pub(crate) fn ThemeButton() -> impl IntoView {
     }
 }
 
+/// Whether cards are comfortable instead of compact.
+#[derive(Clone, Copy)]
+pub(crate) struct Density(RwSignal<bool>);
+
+impl Density {
+    /// Makes the density available below the current owner.
+    pub(crate) fn provide() {
+        provide_context(Self(RwSignal::new(root().is_some_and(|root| root.dataset().get("density").is_some()))));
+    }
+
+    pub(crate) fn from_context() -> Self {
+        expect_context()
+    }
+
+    pub(crate) fn is_comfortable(self) -> bool {
+        self.0.get()
+    }
+
+    pub(crate) fn switch(self) {
+        let comfortable = !self.0.get_untracked();
+        set("density", if comfortable { "comfortable" } else { "" });
+        self.0.set(comfortable);
+    }
+}
+
 /// Switches between compact and comfortable cards.
 #[component]
 pub(crate) fn DensityButton() -> impl IntoView {
-    let comfortable = RwSignal::new(!density().is_empty());
-    let switch = move |_| {
-        let density = if comfortable.get_untracked() { "" } else { "comfortable" };
-        set("density", density);
-        comfortable.set(!density.is_empty());
-    };
+    let density = Density::from_context();
     view! {
         <button
             type="button"
             class="button quiet icon density"
             aria-label="Comfortable cards"
             title="Comfortable cards"
-            aria-pressed=move || comfortable.get().to_string()
-            on:click=switch
+            aria-pressed=move || density.is_comfortable().to_string()
+            on:click=move |_| density.switch()
         >
             <Icon drawing=ROWS />
         </button>
@@ -51,15 +71,7 @@ pub(crate) fn set_theme(theme: &str) {
     set("theme", theme);
 }
 
-pub(crate) fn density() -> Choice {
-    root().and_then(|root| root.dataset().get("density")).unwrap_or_default()
-}
-
-pub(crate) fn set_density(density: &str) {
-    set("density", density);
-}
-
-fn switch_theme() {
+pub(crate) fn switch_theme() {
     let Some(root) = root() else { return };
     let system_is_dark = || window().match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|query| query.matches());
     let dark = root.dataset().get("theme").map_or_else(system_is_dark, |theme| theme == "dark");

@@ -43,6 +43,10 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     let reply = NewMessage { to: "human".into(), content: "Red.".into(), cc: Vec::new(), task_id: None, reply_to: sent["id"].as_i64() };
     db.send(&mara, &project, reply).await.unwrap();
 
+    let found = story.call("get", "/api/search", "", "?q=colour+whihc&project=PROJ-001&limit=5", Value::Null).await.json()["items"][0].clone();
+    assert_eq!((&found["kind"], &found["task_id"], &found["excerpt"]), (&json!("message"), &json!("TASK-004"), &json!("Which colour?")), "{found}");
+    assert_eq!(found["highlights"], json!([{"start": 0, "end": 5}, {"start": 6, "end": 12}]));
+
     let waiting = story.get("/api/projects/{id}/inbox", PROJECT).await;
     assert_eq!(waiting, json!({"count": 1, "blocking_count": 1, "senders": ["platform/mara"], "urgent": false}));
     let said = |list: &Value| list["items"].as_array().unwrap().iter().find(|item| item["decision"]["kind"] == "message").cloned();

@@ -1,11 +1,13 @@
 //! Adds comments to the thread of a task. Must not decide who may comment.
 
 use domain::board::comment::{AuthorRole, Comment, CommentEvent};
+use domain::board::search::SearchKind;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::HUMAN;
 use domain::text;
 
+use crate::board::search::write::{self as search, Document};
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -32,6 +34,8 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         .bind(comment.created_at.to_string())
         .execute(&mut tx.connection)
         .await?;
+    let document = Document { kind: SearchKind::Comment, reference: comment.id.as_str(), project, task: Some(task) };
+    search::add(tx, document, &comment.content).await?;
     let event = CommentEvent::Added { comment: comment.id.clone(), author_role: comment.author_role };
     tx.record_for_task(caller, project, task, event);
     Ok(comment)

@@ -19,6 +19,7 @@ use crate::board::task::row as tasks;
 use crate::board::task::row::mover::{movers, require_own_task};
 use crate::board::task::write::assign::{assign_by_lead, assignee};
 use crate::board::task::write::change::MoveRequest;
+use crate::board::task::write::index;
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::consequences::task_moved::move_task;
@@ -172,6 +173,7 @@ async fn store_result(tx: &mut Tx, caller: &Caller, participant: &Participant, c
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
+    index(tx, &card.id).await?;
     tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::SubmissionStored {});
     Ok(())
 }

@@ -8,6 +8,7 @@ pub(crate) mod requirement;
 pub(crate) mod retry;
 
 use domain::board::attention::AttentionKind;
+use domain::board::search::SearchKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::event::TaskEvent;
 use domain::board::task::{Task, TaskFields};
@@ -15,8 +16,11 @@ use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::run::RunRefusal;
+use sqlx::Row;
 
 use crate::board::attention::write as attention;
+use crate::board::search::row::task_body;
+use crate::board::search::write::{self as search, Document};
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
@@ -39,6 +43,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
     let now = tx.now.to_string();
     let fields = row.fields;
+    let text = searchable(&fields.title, fields.description.as_deref(), None);
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
                             created_at, updated_at, created_by)
@@ -60,6 +65,8 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(caller.name())
     .execute(&mut tx.connection)
     .await?;
+    let document = Document { kind: SearchKind::Task, reference: id.as_str(), project: &row.project, task: Some(&id) };
+    search::add(tx, document, &text).await?;
     tx.record_for_task(caller, &row.project, &id, TaskEvent::Created {});
     Ok(id)
 }
@@ -75,7 +82,18 @@ pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields)
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    Ok(())
+    index(tx, id).await
+}
+
+/// Updates the searchable text of a task from its fields and its result.
+pub(crate) async fn index(tx: &mut Tx, id: &TaskId) -> Result<()> {
+    let row = sqlx::query("SELECT title, description, result FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
+    let text = searchable(row.try_get("title")?, row.try_get("description")?, row.try_get("result")?);
+    search::replace(tx, SearchKind::Task, id.as_str(), &text).await
+}
+
+fn searchable(title: &str, description: Option<&str>, result: Option<&str>) -> String {
+    format!("{title}\n{}", task_body(description, result))
 }
 
 /// Removes the hold of a task and resets its failures.

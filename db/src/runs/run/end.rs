@@ -1,12 +1,14 @@
 //! Records the end of a run once.
 
 use domain::board::attention::Attention;
+use domain::board::search::SearchKind;
 use domain::id::RunId;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::run::{Run, RunChange};
 use domain::runs::usage::Usage;
 
+use crate::board::search::write::{self as search, Document};
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::consequences::run_ended::{Outcome, run_ended};
@@ -80,6 +82,11 @@ impl Db {
                 .bind(&end.cause)
                 .execute(&mut tx.connection)
                 .await?;
+                if let Some(error) = &end.error {
+                    let project = tasks::project_of_task(&mut tx.connection, &run.task_id).await?;
+                    let document = Document { kind: SearchKind::Run, reference: id.as_str(), project: &project, task: Some(&run.task_id) };
+                    search::add(tx, document, error).await?;
+                }
                 limit::run_ended(tx, &id, &run.task_id).await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 let event = RunChange::Ended { end: end.class, failure: end.failure };

@@ -1,9 +1,11 @@
 //! Rows about messages that retention may remove. Must not offer anything that a person wrote, or that a reader still needs.
 
+use domain::board::search::SearchKind;
 use domain::team::agent::RUNNER;
 use domain::time::Timestamp;
 use sqlx::SqliteConnection;
 
+use crate::board::search::write as search;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -62,6 +64,7 @@ pub(crate) async fn remove_messages(tx: &mut Tx, ids: &[i64]) -> Result<u64> {
             continue;
         }
         sqlx::query("DELETE FROM deliveries WHERE message_id = $1").bind(id).execute(&mut tx.connection).await?;
+        search::remove(tx, SearchKind::Message, &id.to_string()).await?;
         removed += sqlx::query("DELETE FROM messages WHERE id = $1").bind(id).execute(&mut tx.connection).await?.rows_affected();
     }
     Ok(removed)

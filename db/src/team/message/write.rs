@@ -1,5 +1,6 @@
 //! Writes messages and their deliveries, one statement each. Must not decide who gets a message or when it counts as read.
 
+use domain::board::search::SearchKind;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::HUMAN;
@@ -7,6 +8,7 @@ use domain::team::message::InboxMessage;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use super::row::{AcknowledgedMessage, Kind};
+use crate::board::search::write::{self as search, Document};
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -23,7 +25,7 @@ pub(crate) struct OutgoingMessage<'a> {
 
 /// Stores a message without deliveries and returns its id.
 pub(super) async fn insert_message(tx: &mut Tx, post: OutgoingMessage<'_>) -> Result<i64> {
-    Ok(sqlx::query_scalar(
+    let id: i64 = sqlx::query_scalar(
         "INSERT INTO messages (project_id, from_agent, to_agent, content, task_id, reply_to, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
     )
@@ -35,7 +37,10 @@ pub(super) async fn insert_message(tx: &mut Tx, post: OutgoingMessage<'_>) -> Re
     .bind(post.reply_to)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
-    .await?)
+    .await?;
+    let document = Document { kind: SearchKind::Message, reference: &id.to_string(), project: post.project, task: post.task };
+    search::add(tx, document, post.content).await?;
+    Ok(id)
 }
 
 /// Adds the deliveries of a message to its recipient and to the recipients of copies.

@@ -15,10 +15,12 @@ use crate::board::plan as plan_board;
 use crate::board::project::summary;
 use crate::board::report;
 use crate::board::review_round;
+use crate::board::search::row as search;
 use crate::board::task::order;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::board::task::write::moves;
 use crate::consequences::task_changed;
+use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
 use crate::team::agent::row as agent;
@@ -119,6 +121,8 @@ async fn no_daily_statement_scans_what_grows() {
         needs_you::TO_LAND.to_owned(),
         needs_you::OVER_LIMIT.to_owned(),
         needs_you::MESSAGES.to_owned(),
+        search::candidates_sql(),
+        format!("{} (1, 2, 3)", search::TEXTS),
         activity::sql(&ActivityQuery::default()),
         activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
     ];
@@ -153,6 +157,8 @@ async fn no_daily_statement_scans_what_grows() {
         "m",
         "told",
         "deliveries",
+        "search_documents",
+        "search_vocabulary",
     ];
     for statement in statements {
         for line in plan(&store, &statement).await.lines() {
@@ -162,6 +168,19 @@ async fn no_daily_statement_scans_what_grows() {
             // `IS NOT NULL` on an indexed column reads every row that has a value.
             assert!(!line.contains(">?)") || line.contains("=?"), "{line}\n{statement}");
         }
+    }
+}
+
+/// A search goes through the newest matches until it has enough, and sorts nothing.
+#[tokio::test]
+async fn search_streams_from_the_index_of_words() {
+    let store = Store::board().await;
+    let candidates = plan(&store, &search::candidates_sql()).await;
+    assert!(candidates.contains("SCAN search_words VIRTUAL TABLE") && candidates.contains("SEARCH d USING INTEGER PRIMARY KEY"), "{candidates}");
+    let newer = plan(&store, NEWER_WORDS).await;
+    assert!(newer.contains("SEARCH search_vocabulary USING INTEGER PRIMARY KEY (rowid>?)"), "{newer}");
+    for plan in [candidates, newer] {
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }
 

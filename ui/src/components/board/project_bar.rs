@@ -49,7 +49,7 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) 
                     <input
                         class="input filter"
                         type="search"
-                        placeholder="Filter  /"
+                        placeholder="Filter  F"
                         aria-label="Filter cards"
                         node_ref=words
                         prop:value=move || filter.with(|filter| filter.words.clone())

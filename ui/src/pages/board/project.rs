@@ -17,6 +17,7 @@ use crate::components::board::project_bar::{ProjectBar, ProjectLine};
 use crate::components::board::report::AbsenceReport;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::help::HelpDialog;
+use crate::components::palette::PaletteOutlet;
 use crate::components::team::message_composer::focus_message;
 use crate::components::team::new_agent::NewAgentDialog;
 use crate::components::team::new_contract::NewContractDialog;
@@ -163,6 +164,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         }}
         {dialogs}
         <MoveOutlet />
+        <PaletteOutlet />
     }
 }
 

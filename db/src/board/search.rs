@@ -1,0 +1,122 @@
+//! Search over the texts of all projects: candidates from the words index, ranked by how alike their words are.
+//!
+//! A search costs what its words and a bounded number of candidates cost, however much is finished: the index yields the newest matches, and
+//! words that most texts hold are left out.
+
+pub(crate) mod row;
+pub(crate) mod write;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use domain::board::search::{EXCERPT_LETTERS, SearchHit, SearchKind};
+use domain::id::ProjectId;
+use domain::likeness::{Found, MAX_BEHIND, MIN_SCORE, Place, Query, Term, excerpt, highlights};
+use sqlx::Connection;
+
+use crate::board::project::row as projects;
+use crate::engine::dialect::words_index;
+use crate::engine::open::Db;
+use crate::engine::vocabulary::Vocabulary;
+use crate::error::Result;
+use row::Candidate;
+
+/// How many words of the vocabulary stand for one of the query.
+const MAX_LIKE_WORDS: usize = 32;
+
+/// The words to look for, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    pub text: String,
+    /// Only texts of this project.
+    pub project: Option<ProjectId>,
+    pub limit: u32,
+}
+
+impl Db {
+    /// Finds texts with the words of the query, the likest first, then the newest. A query without a word finds nothing. It is for persons, who may
+    /// read every project.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
+        let words = Query::new(&query.text);
+        let mut connection = self.readers.acquire().await?;
+        let mut snapshot = connection.begin().await?;
+        if let Some(project) = &query.project {
+            projects::read(&mut snapshot, project).await?;
+        }
+        self.vocabulary.catch_up(&mut snapshot).await?;
+        let groups = words.terms.iter().filter_map(|term| group(&self.vocabulary, term)).collect();
+        let ids = row::candidates(&mut snapshot, groups, query.project.as_ref()).await?;
+        let candidates = if ids.is_empty() { Vec::new() } else { row::read(&mut snapshot, &ids).await? };
+        snapshot.rollback().await?;
+        drop(connection);
+        Ok(best(&words, candidates, query.limit as usize))
+    }
+}
+
+/// The expression for the words of the index that are like a word of the query.
+fn group(vocabulary: &Vocabulary, term: &Term) -> Option<String> {
+    let like = vocabulary.like(term, MAX_LIKE_WORDS);
+    let beginning = Some(term.text()).filter(|_| term.matches_beginnings());
+    (beginning.is_some() || !like.is_empty()).then(|| words_index::any_of(&like, beginning))
+}
+
+/// The candidates that are like enough, also beside the best one, the likest first.
+fn best(query: &Query, candidates: Vec<Candidate>, limit: usize) -> Vec<SearchHit> {
+    // The same words return in text after text.
+    let mut known: Vec<HashMap<String, u8>> = query.terms.iter().map(|_| HashMap::new()).collect();
+    let mut ranked: Vec<(Candidate, Found)> = Vec::new();
+    for candidate in candidates {
+        let text = match (candidate.kind, &candidate.task_title) {
+            (SearchKind::Task, Some(title)) => format!("{title}\n{}", candidate.body),
+            _ => candidate.body.clone(),
+        };
+        let found = query.find_by(&text, |term, word| {
+            let (Some(known), Some(term)) = (known.get_mut(term), query.terms.get(term)) else { return 0 };
+            if let Some(likeness) = known.get(word) {
+                return *likeness;
+            }
+            let likeness = term.likeness(word);
+            known.insert(word.to_owned(), likeness);
+            likeness
+        });
+        if found.score >= MIN_SCORE {
+            ranked.push((candidate, found));
+        }
+    }
+    let best = ranked.iter().map(|(_, found)| found.score).max().unwrap_or_default();
+    ranked.retain(|(_, found)| found.score + MAX_BEHIND >= best);
+    ranked.sort_by_key(|(candidate, found)| Reverse((found.score, is_in_title(candidate, found), found.phrase, candidate.id)));
+    ranked.into_iter().take(limit).map(|(candidate, found)| hit(candidate, found)).collect()
+}
+
+/// Whether the first word that was found stands in the title of a task.
+fn is_in_title(candidate: &Candidate, found: &Found) -> bool {
+    let title = candidate.task_title.as_ref().filter(|_| candidate.kind == SearchKind::Task);
+    title.zip(found.places.first()).is_some_and(|(title, place)| place.range.end <= title.len())
+}
+
+fn hit(candidate: Candidate, found: Found) -> SearchHit {
+    let title = candidate.task_title.as_ref().filter(|_| candidate.kind == SearchKind::Task);
+    let title_end = title.map_or(0, |title| title.len() + 1);
+    let (in_title, in_body): (Vec<Place>, Vec<Place>) = found.places.into_iter().partition(|place| place.range.end < title_end);
+    let in_body: Vec<Place> =
+        in_body.into_iter().map(|place| Place { range: place.range.start - title_end..place.range.end - title_end, ..place }).collect();
+    let shown = excerpt(&candidate.body, &in_body, EXCERPT_LETTERS);
+    SearchHit {
+        kind: candidate.kind,
+        id: candidate.reference,
+        project_id: candidate.project_id,
+        project_title: candidate.project_title,
+        task_id: candidate.task_id,
+        title_highlights: title.map(|title| highlights(title, &in_title)).unwrap_or_default(),
+        task_title: candidate.task_title,
+        excerpt: shown.text,
+        highlights: shown.highlights,
+        author: candidate.author,
+        at: candidate.at,
+        score: found.score,
+    }
+}

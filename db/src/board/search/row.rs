@@ -1,0 +1,137 @@
+//! Reads the texts that a search compares. Must not rank them.
+
+use std::collections::BTreeSet;
+
+use domain::board::comment::AuthorRole;
+use domain::board::search::SearchKind;
+use domain::board::task::Submission;
+use domain::id::{ProjectId, TaskId};
+use domain::runs::run::Run;
+use domain::time::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, QueryBuilder, Row, Sqlite, SqliteConnection};
+
+use crate::engine::column::{optional, parsed};
+use crate::engine::dialect::words_index::{self, MATCHING};
+use crate::error::Result;
+
+/// How many texts one expression yields, and how few of them call for a wider one.
+const MAX_CANDIDATES: i64 = 150;
+const FEW: usize = 10;
+/// How many texts may hold a word that helps to find them.
+const MAX_COMMON: i64 = 10_000;
+
+/// The texts, named `d`, that a person may read: those of all projects, or of project `$2`. No other place decides it, and it stands before
+/// the limit, so that texts out of reach take no place.
+const VISIBLE: &str = "($2 IS NULL OR d.project_id = $2)";
+
+/// The newest visible texts that match the expression `$1`, at most `$3`.
+pub(crate) fn candidates_sql() -> String {
+    format!("SELECT d.id FROM ({MATCHING}) AS w JOIN search_documents d ON d.id = w.id WHERE {VISIBLE} ORDER BY w.id DESC LIMIT $3")
+}
+
+/// A text with what a result shows beside it.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) id: i64,
+    pub(crate) kind: SearchKind,
+    pub(crate) reference: String,
+    pub(crate) project_id: ProjectId,
+    pub(crate) project_title: String,
+    pub(crate) task_id: Option<TaskId>,
+    pub(crate) task_title: Option<String>,
+    /// The text, for a task without its title.
+    pub(crate) body: String,
+    pub(crate) author: Option<String>,
+    pub(crate) at: Timestamp,
+}
+
+/// Finds the texts to compare. Each of `groups` is the expression of one word of the query.
+pub(crate) async fn candidates(connection: &mut SqliteConnection, groups: Vec<String>, project: Option<&ProjectId>) -> Result<BTreeSet<i64>> {
+    let mut counted = Vec::with_capacity(groups.len());
+    for group in groups {
+        let count = words_index::count(connection, &group, MAX_COMMON + 1).await?;
+        if count > 0 {
+            counted.push((count, group));
+        }
+    }
+    counted.sort();
+    if counted.first().is_some_and(|(count, _)| *count <= MAX_COMMON) {
+        counted.retain(|(count, _)| *count <= MAX_COMMON);
+    }
+    let groups: Vec<&str> = counted.iter().map(|(_, group)| group.as_str()).collect();
+    let mut expressions = vec![groups.join(" AND ")];
+    if let [one, two, three, ..] = groups.as_slice() {
+        expressions.push(format!("({one} AND {two}) OR ({one} AND {three}) OR ({two} AND {three})"));
+    }
+    expressions.extend(groups.iter().take(2).filter(|_| groups.len() > 1).map(|group| (*group).to_owned()));
+    let mut found = BTreeSet::new();
+    for expression in expressions.iter().filter(|expression| !expression.is_empty()) {
+        if found.len() >= FEW {
+            break;
+        }
+        let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(candidates_sql()))
+            .bind(expression)
+            .bind(project.map(ProjectId::as_str))
+            .bind(MAX_CANDIDATES)
+            .fetch_all(&mut *connection)
+            .await?;
+        found.extend(ids);
+    }
+    Ok(found)
+}
+
+/// The texts with their places, each found by a key.
+pub(crate) const TEXTS: &str = "SELECT d.id, d.kind, d.reference, d.project_id, p.title AS project_title, d.task_id, t.title AS task_title,
+    t.description, t.result, COALESCE(c.content, m.content, r.error) AS content, t.created_by, c.author_role, c.author_name, m.from_agent, r.phase,
+    COALESCE(c.created_at, m.created_at, r.completed_at, t.created_at) AS at
+  FROM search_documents d JOIN projects p ON p.id = d.project_id LEFT JOIN tasks t ON t.id = d.task_id
+    LEFT JOIN comments c ON d.kind = 'comment' AND c.id = d.reference
+    LEFT JOIN messages m ON d.kind = 'message' AND m.id = CAST(d.reference AS INTEGER)
+    LEFT JOIN agent_runs r ON d.kind = 'run' AND r.id = d.reference
+  WHERE d.id IN ";
+
+pub(crate) async fn read(connection: &mut SqliteConnection, ids: &BTreeSet<i64>) -> Result<Vec<Candidate>> {
+    let mut query: QueryBuilder<Sqlite> = QueryBuilder::new(TEXTS);
+    query.push_tuples(ids, |mut row, id| {
+        row.push_bind(id);
+    });
+    query.build().fetch_all(connection).await?.iter().map(candidate_of).collect()
+}
+
+fn candidate_of(row: &SqliteRow) -> Result<Candidate> {
+    let (kind, task_id): (SearchKind, Option<TaskId>) = (parsed(row, "kind")?, optional(row, "task_id")?);
+    let author: Option<String> = match kind {
+        SearchKind::Task => row.try_get("created_by")?,
+        SearchKind::Comment => {
+            let role: Option<AuthorRole> = optional(row, "author_role")?;
+            let name: Option<&str> = row.try_get("author_name")?;
+            role.map(|role| role.with_name(name))
+        }
+        SearchKind::Message => row.try_get("from_agent")?,
+        SearchKind::Run => optional(row, "phase")?.zip(task_id.as_ref()).map(|(phase, task)| Run::agent_name(phase, task)),
+    };
+    let body = match kind {
+        SearchKind::Task => task_body(row.try_get("description")?, row.try_get("result")?),
+        SearchKind::Comment | SearchKind::Message | SearchKind::Run => row.try_get::<Option<String>, _>("content")?.unwrap_or_default(),
+    };
+    Ok(Candidate {
+        id: row.try_get("id")?,
+        kind,
+        reference: row.try_get("reference")?,
+        project_id: parsed(row, "project_id")?,
+        project_title: row.try_get("project_title")?,
+        task_id,
+        task_title: row.try_get("task_title")?,
+        body,
+        author,
+        at: parsed(row, "at")?,
+    })
+}
+
+/// The text of a task below its title: its description, and its result if it has one. Of a submission, the summary.
+pub(crate) fn task_body(description: Option<&str>, result: Option<&str>) -> String {
+    let submission = result.and_then(|result| serde_json::from_str::<Submission>(result).ok());
+    let result = submission.as_ref().map(|submission| submission.summary.as_str()).or(result);
+    description.into_iter().chain(result).collect::<Vec<_>>().join("\n\n")
+}

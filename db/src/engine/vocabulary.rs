@@ -1,0 +1,65 @@
+//! The vocabulary in memory: every word of the index, to find those that are like a word with typing errors. Must not know the texts.
+//!
+//! Numbers of words only grow and no word is removed, so a search reads what was committed since the last one and nothing else.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use domain::likeness::{Term, letters_of};
+use sqlx::{Row, SqliteConnection};
+
+use crate::engine::dialect::words_index::NEWER_WORDS;
+use crate::error::Result;
+
+#[derive(Debug)]
+struct IndexedWord {
+    word: Box<str>,
+    letters: u64,
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    /// The number of the newest word.
+    last: i64,
+    known: Vec<IndexedWord>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Vocabulary {
+    words: Arc<RwLock<Words>>,
+}
+
+impl Vocabulary {
+    /// Reads the words that were committed since the last call.
+    pub(crate) async fn catch_up(&self, connection: &mut SqliteConnection) -> Result<()> {
+        let last = self.words.read().unwrap_or_else(PoisonError::into_inner).last;
+        let newer = sqlx::query(NEWER_WORDS).bind(last).fetch_all(connection).await?;
+        if newer.is_empty() {
+            return Ok(());
+        }
+        let mut words = self.words.write().unwrap_or_else(PoisonError::into_inner);
+        for row in &newer {
+            let id: i64 = row.try_get("id")?;
+            // Another search may have read the same words.
+            if id > words.last {
+                let word: &str = row.try_get("word")?;
+                words.known.push(IndexedWord { word: word.into(), letters: letters_of(word) });
+                words.last = id;
+            }
+        }
+        Ok(())
+    }
+
+    /// The words that are like `term` without beginning with it, the likest first, at most `most`.
+    pub(crate) fn like(&self, term: &Term, most: usize) -> Vec<String> {
+        let words = self.words.read().unwrap_or_else(PoisonError::into_inner);
+        let can_be_like = words.known.iter().filter(|known| term.can_be_like(known.letters));
+        let is_begun = |word: &str| term.matches_beginnings() && word.starts_with(term.text());
+        let mut like: Vec<(u8, &str)> = can_be_like
+            .filter(|known| !is_begun(&known.word))
+            .map(|known| (term.likeness(&known.word), known.word.as_ref()))
+            .filter(|(likeness, _)| *likeness > 0)
+            .collect();
+        like.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.len().cmp(&other.1.len())).then(one.1.cmp(other.1)));
+        like.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
+    }
+}

@@ -1,0 +1,49 @@
+//! Search: the texts of all projects in which words of a query stand, best first.
+//!
+//! Must not know how texts are stored, or how likeness is measured.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::id::{ProjectId, TaskId};
+use crate::likeness::Highlight;
+use crate::time::Timestamp;
+use crate::vocabulary::vocabulary;
+
+/// How many letters of a text a result shows.
+pub const EXCERPT_LETTERS: usize = 160;
+
+vocabulary! {
+    /// The kind of a text. A task has its title, description and result; a run the description of its failure.
+    SearchKind, "kind of text" {
+        Task = "task",
+        Comment = "comment",
+        Message = "message",
+        Run = "run",
+    }
+}
+
+/// A text that matches a search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SearchHit {
+    pub kind: SearchKind,
+    /// The id of the task, comment, message or run.
+    pub id: String,
+    pub project_id: ProjectId,
+    pub project_title: String,
+    /// The task that the text is about, or is.
+    pub task_id: Option<TaskId>,
+    pub task_title: Option<String>,
+    /// The words of a task's title that match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub title_highlights: Vec<Highlight>,
+    /// The part of the text in which most words stand, on one line. For a task, of its description or result.
+    pub excerpt: String,
+    /// The words of the excerpt that match.
+    pub highlights: Vec<Highlight>,
+    /// Its author, in words: `coder`, `human/ann`, `agent mara`.
+    pub author: Option<String>,
+    pub at: Timestamp,
+    /// How well it matches, from 60 to 100.
+    pub score: u8,
+}
