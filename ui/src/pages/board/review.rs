@@ -105,19 +105,19 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
             </div>
         </Bar>
         {move || newer.get().map(|head| view! {
-            <div class="banner" data-tone="warn" role="status">
-                <strong>{format!("A newer version is there: {}.", short(&head))}</strong>
+            <section class="banner" data-tone="warn" aria-label="Newer version">
+                <strong role="status">{format!("A newer version is there: {}.", short(&head))}</strong>
                 <button type="button" class="button small" on:click=move |_| reload.update(|count| *count += 1)>"Show it"</button>
-            </div>
+            </section>
         })}
         {move || {
             let paths = conflicts.get();
             (!paths.is_empty()).then(|| view! {
-                <div class="banner" data-tone="bad" role="status">
+                <section class="banner" data-tone="bad" aria-label="Conflicts">
                     <strong>"Conflicts with merged work:"</strong>
                     <span>{paths.join(", ")}</span>
                     <span>"Its coder has to merge them before the work can be merged."</span>
-                </div>
+                </section>
             })
         }}
         <main class="review" data-empty=move || (!has_files.get()).then_some("")>

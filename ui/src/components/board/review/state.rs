@@ -59,6 +59,8 @@ pub(crate) struct Review {
     /// Only the changes since this review round are shown.
     pub(crate) since: RwSignal<Option<u32>>,
     split: RwSignal<bool>,
+    /// Whether the window has room for two versions side by side.
+    wide: RwSignal<bool>,
     /// Kept comments as JSON.
     kept: RwSignal<String>,
     comments: Memo<Vec<Kept>>,
@@ -70,8 +72,16 @@ pub(crate) struct Review {
 impl Review {
     pub(crate) fn provide(task: TaskId) -> Self {
         let kept = draft(&format!("review/{task}"));
+        let wide = RwSignal::new(is_wide());
+        let listener = window_event_listener(leptos::ev::resize, move |_| {
+            if wide.get_untracked() != is_wide() {
+                wide.set(is_wide());
+            }
+        });
+        on_cleanup(move || listener.remove());
         let review = Self {
             kept,
+            wide,
             comments: Memo::new(move |_| kept.with(|kept| serde_json::from_str(kept).unwrap_or_default())),
             editing: RwSignal::new(Vec::new()),
             viewed: draft(&format!("viewed/{task}")),
@@ -94,7 +104,7 @@ impl Review {
 
     /// Whether both versions are side by side.
     pub(crate) fn is_split(self) -> bool {
-        self.split.get() && window().match_media(MIN_SPLIT_WIDTH).ok().flatten().is_some_and(|query| query.matches())
+        self.split.get() && self.wide.get()
     }
 
     pub(crate) fn set_split(self, split: bool) {
@@ -199,6 +209,10 @@ fn with_viewed(viewed: &str, head: &str, path: &str, is_viewed: bool) -> String 
     let others = viewed_paths(viewed, head).filter(|known| *known != path);
     let paths: Vec<&str> = others.chain(is_viewed.then_some(path)).collect();
     if paths.is_empty() { String::new() } else { format!("{head}\n{}", paths.join("\n")) }
+}
+
+fn is_wide() -> bool {
+    window().match_media(MIN_SPLIT_WIDTH).ok().flatten().is_some_and(|query| query.matches())
 }
 
 fn storage() -> Option<web_sys::Storage> {
