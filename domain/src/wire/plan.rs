@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::id::TaskId;
-use crate::wire::CommentView;
+use crate::wire::comment::CommentView;
 
 /// `GET /api/projects/{id}/plan`: what a person reads before a plan starts. Its order and dependencies are on the board.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
