@@ -117,7 +117,7 @@ pub(crate) fn follow(overview: Overview) {
         let items = list.with(|list| list.as_ref().map(|list| list.items.clone()));
         let Some(items) = items else { return known.flatten() };
         show_mark(!items.is_empty());
-        // What was there when the page opened is no news.
+        // Decisions that waited before the page opened are no news.
         if let Some(known) = known.flatten() {
             announce(items.iter().filter(|item| !known.contains(&identity(item))));
         }

@@ -48,7 +48,7 @@ impl Group {
 /// The texts of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// What the browser remembers the entry by.
+    /// The name of the entry in the storage of the browser.
     pub(crate) key: String,
     pub(crate) group: Group,
     pub(crate) title: String,

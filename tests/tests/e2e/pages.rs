@@ -33,7 +33,7 @@ struct Gallery<'a> {
 }
 
 impl Gallery<'_> {
-    async fn look(&mut self, name: &str) {
+    async fn check(&mut self, name: &str) {
         for (width, height) in [(1440, 900), (390, 844)] {
             self.browser.resize(width, height).await;
             for theme in ["light", "dark"] {
@@ -116,36 +116,43 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("messages", format!("{board}/messages"), ".message"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("plan", format!("{url}/projects/{planned}/plan"), ".plan li"),
+        ("graph", format!("{board}/graph"), "svg path"),
+        ("land", format!("{board}/land"), "main h2"),
+        ("review", format!("{board}/tasks/{asking}/review"), "main"),
         ("missing", format!("{url}/projects/PROJ-099"), ".empty h2"),
     ];
     for (name, address, shown) in pages {
         browser.goto(&address).await;
         browser.has(shown).await;
         browser.until("the page is live", "!document.querySelector('.connection')?.innerText.includes('Connecting')").await;
-        gallery.look(name).await;
+        gallery.check(name).await;
     }
     for (name, button) in [("new-task", "New task"), ("new-project", "New project")] {
         browser.goto(&board).await;
         browser.press(button).await;
         browser.has("dialog[open]").await;
-        gallery.look(name).await;
+        gallery.check(name).await;
     }
     browser.goto(&board).await;
     browser.has("[data-task]").await;
     browser.keys("?").await;
     browser.has("dialog[open]").await;
-    gallery.look("help").await;
+    gallery.check("help").await;
     browser.keys(&Key::Escape).await;
+    browser.lacks("dialog[open]").await;
+    browser.keys(&format!("{}k", Key::Control)).await;
+    browser.has("[role=option]").await;
+    gallery.check("palette").await;
 
     let stranger = Browser::open().await.unwrap();
     stranger.goto(&url).await;
     stranger.shows("h1", "Sign in").await;
     let mut faults = std::mem::take(&mut gallery.faults);
     let mut gallery = Gallery { browser: &stranger, ..gallery };
-    gallery.look("sign-in").await;
+    gallery.check("sign-in").await;
     stranger.goto(&format!("{url}/sign-in?code=used")).await;
     stranger.shows("h1", "This link has expired").await;
-    gallery.look("expired-link").await;
+    gallery.check("expired-link").await;
     faults.append(&mut gallery.faults);
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }

@@ -279,8 +279,8 @@ async fn task_shows_its_contributors() {
     text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
     let submission = json!({"task_id": "TASK-001", "summary": "It opens and closes", "test_results": "12 passed"});
     text(&server, &ben, "submit_for_review", submission).await;
-    browser.shows(".sheet dl", "Submission\nIt opens and closes").await;
-    browser.shows(".sheet dl", "Tests\n12 passed").await;
+    browser.shows(".sheet dl", "Submission\n\nIt opens and closes").await;
+    browser.shows(".sheet dl", "Tests\n\n12 passed").await;
 
     browser.press("Approve").await;
     browser.click("dialog [type=submit]").await;

@@ -139,17 +139,17 @@ fn GraphNode(
     } else {
         format!(", after {}", depends_on.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))
     };
-    let label = format!("{id} {title}, {}{after}", state.label());
     let (name, id) = (id.to_string(), StoredValue::new(id));
     let is_pointed = move || pointed.with(|pointed| id.with_value(|id| pointed.as_ref() == Some(id)));
     let point = move |_| pointed.set(Some(id.get_value()));
-    let text = (!narrow).then(|| view! { <span class="title">{title.clone()}</span> });
+    // A narrow node has no room for its title.
+    let class = if narrow { "visually-hidden" } else { "title" };
+    let text = view! { <span class=class>{title.clone()}</span> };
     view! {
         <li style:left=format!("{left:.1}px") style:top=format!("{top:.1}px") style:width=format!("{width}px") style:height=format!("{height}px")>
             <a
                 href=href.run(id.get_value())
                 title=title
-                aria-label=label
                 data-state=state.as_str()
                 data-pointed=move || is_pointed().then_some("")
                 on:click=move |event| open.run((id.get_value(), event))
@@ -160,6 +160,7 @@ fn GraphNode(
                 <StateGlyph glyph=state.glyph() tone=state.tone() label=state.label() />
                 {text}
                 <span class="id">{name}</span>
+                <span class="visually-hidden">{after}</span>
             </a>
         </li>
     }

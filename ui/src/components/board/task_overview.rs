@@ -1,4 +1,4 @@
-//! What a task asks, why it waits, and its text.
+//! The open question of a task, the reason why it waits, and its description.
 
 use domain::board::card::Card;
 use domain::board::status::HeldBy;
