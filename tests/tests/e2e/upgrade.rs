@@ -15,11 +15,18 @@ async fn installed() -> TestServer {
         let (file, program) = (root.join("scenario.json"), root.join("bin/vibe-relay"));
         std::fs::write(&file, SCENARIO).unwrap();
         std::fs::create_dir(root.join("bin")).unwrap();
-        std::fs::copy(PROGRAM, &program).unwrap();
+        copy(Path::new(PROGRAM), &program);
         options.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
         options.program = program;
     });
     start.await.unwrap()
+}
+
+/// Copies a program by another process: a file that is open for writing cannot be started, and processes that other tests start meanwhile
+/// would inherit it from this one.
+#[expect(clippy::disallowed_methods, reason = "a test installs a program")]
+fn copy(from: &Path, to: &Path) {
+    assert!(std::process::Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
 /// Replaces a file as a package manager does.

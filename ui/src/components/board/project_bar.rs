@@ -29,6 +29,9 @@ use crate::route::{Navigation, Route};
 use crate::store::{Store, Totals};
 use crate::time::now;
 
+/// Characters of the goal above the board.
+const GOAL_CHARACTERS: usize = 300;
+
 /// The bar of every section of a project. The tools of the board are part of it while the board is shown.
 #[component]
 pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
@@ -150,10 +153,9 @@ fn ProjectTools() -> impl IntoView {
 /// The line below the bar, and the banners about what the project waits for.
 #[component]
 pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
-    let store = Store::from_context();
     view! {
         <div class="goal-line">
-            <div class="goal brief" title=move || goal(store)>{move || view! { <Prose text=goal(store) /> }}</div>
+            <Goal />
             {(!Reader::may_write()).then_some(READ_ONLY)}
             <Condition />
             <FlowState />
@@ -189,12 +191,23 @@ fn Condition() -> impl IntoView {
 }
 
 /// The goal of the project, or its repository if it has none.
-fn goal(store: Store) -> String {
-    store.project.with(|project| {
-        let Some(project) = project else { return String::new() };
-        let about = format!("{} · {} → {}", project.repo_path, project.base_branch, project.integration_branch);
-        project.description.as_deref().map_or(about, |goal| domain::text::excerpt(goal, 300))
-    })
+#[component]
+fn Goal() -> impl IntoView {
+    let store = Store::from_context();
+    let goal = Memo::new(move |_| {
+        store.project.with(|project| project.as_ref()?.description.as_deref().map(|goal| domain::text::excerpt(goal, GOAL_CHARACTERS)))
+    });
+    let repository = Memo::new(move |_| {
+        let branches = |project: &Project| format!("{} · {} → {}", project.repo_path, project.base_branch, project.integration_branch);
+        store.project.with(|project| project.as_ref().map(branches).unwrap_or_default())
+    });
+    move || match goal.get() {
+        Some(goal) => {
+            let title = goal.clone();
+            view! { <div class="goal brief" title=title><Prose text=goal /></div> }.into_any()
+        }
+        None => view! { <p class="goal" title=repository>{repository}</p> }.into_any(),
+    }
 }
 
 /// The consumption of the project's agents in total, and on the day of the server, which is in UTC.

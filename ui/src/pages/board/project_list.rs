@@ -21,6 +21,9 @@ use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
+/// Characters of the goal of a project.
+const GOAL_CHARACTERS: usize = 160;
+
 #[component]
 pub(crate) fn ProjectsPage(
     /// Whether the address belongs to no page.
@@ -90,14 +93,17 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
     let state = state(&summary);
     let ProjectSummary { project, tasks, needs_you, cost_micro_usd, last_event, .. } = summary;
     let route = Route::Board { project: project.id.clone(), task: None };
-    let goal = project.description.as_deref().map_or_else(|| project.repo_path.clone(), |goal| domain::text::excerpt(goal, 160));
+    let about = match &project.description {
+        Some(goal) => view! { <div class="soft brief"><Prose text=domain::text::excerpt(goal, GOAL_CHARACTERS) /></div> }.into_any(),
+        None => view! { <p class="soft">{project.repo_path.clone()}</p> }.into_any(),
+    };
     let landed = project.landed.map(|landed| format!("Landed on {} at {}", landed.base_branch, short(&landed.sha)));
     let cost = money(cost_micro_usd);
     view! {
         <a class="project-row" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
             <div>
                 <h2>{project.title}</h2>
-                <div class="soft brief"><Prose text=goal /></div>
+                {about}
             </div>
             <div class="tabular">
                 <p class="row small-text">
