@@ -15,7 +15,7 @@ mod supervise;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use db::RunProcess;
 use nix::sys::signal::Signal;
@@ -39,6 +39,14 @@ fn run_as_shim() {
         let code = runner::shim::main(Path::new(run_dir));
         std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
     }
+}
+
+/// A supervisor would run every test that its arguments name, beside its own work.
+#[tokio::test]
+async fn supervisor_runs_no_other_test() {
+    let listed = runner::process::probe(&this_program(), &["--list", "shim"], Duration::from_secs(30)).await.unwrap();
+    let tests: Vec<&str> = listed.stdout.lines().filter(|line| line.ends_with(": test")).collect();
+    assert_eq!(tests, ["run_as_shim: test"]);
 }
 
 fn send(pid: i32, signal: Signal) -> nix::Result<()> {
@@ -244,7 +252,7 @@ async fn start_and_hang() {
 
 /// An upgrade replaced the file of a running server, or deleted it: its shims are still of the version that runs.
 #[tokio::test]
-async fn shim_is_of_the_running_version_when_its_file_is_gone() {
+async fn supervisor_is_of_the_running_version_when_its_file_is_gone() {
     for replaced in [false, true] {
         let run = Run::new("echo ready > ready; read -r line");
         let program = run.folder.path().join("upgraded");
@@ -262,7 +270,7 @@ async fn shim_is_of_the_running_version_when_its_file_is_gone() {
     }
 }
 
-/// Not a test of its own, but the starter of `shim_is_of_the_running_version_when_its_file_is_gone`.
+/// Not a test of its own, but the starter of `supervisor_is_of_the_running_version_when_its_file_is_gone`.
 #[tokio::test]
 async fn start_from_a_lost_file() {
     if let Some(path) = std::env::var_os("START_LOST") {
@@ -311,7 +319,7 @@ async fn lost_run_is_reaped_with_all_its_processes() {
 
 /// The server was killed after it started the shim and before it recorded the process.
 #[tokio::test]
-async fn unrecorded_shim_is_found_by_its_lock_and_by_its_marker() {
+async fn unrecorded_supervisor_is_found_by_its_lock_and_by_its_marker() {
     let run = Run::started("echo $$ >> pids; echo ready > ready; sleep 1000");
     run.file("ready").await;
     let process = RunProcess { shim: None, ..run.process() };
