@@ -173,6 +173,8 @@ CREATE TABLE finished_sums (
   status         TEXT NOT NULL CHECK (status IN ('done', 'cancelled')),
   total          INTEGER NOT NULL,
   merged         INTEGER NOT NULL,
+  -- Merged tasks that no landing brought to the base branch yet.
+  to_land        INTEGER NOT NULL DEFAULT 0,
   cost_micro_usd INTEGER NOT NULL,
   PRIMARY KEY (project_id, status)
 ) STRICT;

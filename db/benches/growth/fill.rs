@@ -84,8 +84,9 @@ pub(crate) async fn multiply(file: &Path, before: &Marks, copies: i64) -> Outcom
     }
     // The copies did not pass through the store, which keeps these sums.
     sqlx::query("DELETE FROM finished_sums").execute(&mut *transaction).await?;
-    let sums = "INSERT INTO finished_sums (project_id, status, total, merged, cost_micro_usd)
-        SELECT project_id, status, COUNT(*), SUM(status = 'done' AND approved_sha IS NOT NULL), SUM(cost_micro_usd)
+    let sums = "INSERT INTO finished_sums (project_id, status, total, merged, to_land, cost_micro_usd)
+        SELECT project_id, status, COUNT(*), SUM(status = 'done' AND approved_sha IS NOT NULL),
+          SUM(status = 'done' AND merged_sha IS NOT NULL AND landing_id IS NULL), SUM(cost_micro_usd)
         FROM tasks WHERE status IN ('done', 'cancelled') GROUP BY project_id, status";
     sqlx::query(sums).execute(&mut *transaction).await?;
     // The words of the copies.

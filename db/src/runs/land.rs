@@ -9,6 +9,7 @@ use domain::refusal::Refusal;
 use domain::runs::land::{Landing, LandingEvidence};
 use sqlx::Connection;
 
+use crate::board::finished::write as finished;
 use crate::board::project::row as projects;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
@@ -95,6 +96,7 @@ impl Db {
                 let brought =
                     "UPDATE tasks SET landing_id = $2 WHERE project_id = $1 AND merged_sha IS NOT NULL AND landing_id IS NULL AND status = 'done'";
                 let brought = sqlx::query(brought).bind(id.as_str()).bind(landing).execute(&mut tx.connection).await?.rows_affected();
+                finished::recount_to_land(tx, &id).await?;
                 let tasks = u32::try_from(brought).unwrap_or(u32::MAX);
                 sqlx::query("UPDATE landings SET tasks = $2 WHERE id = $1").bind(landing).bind(i64::from(tasks)).execute(&mut tx.connection).await?;
                 sqlx::query("UPDATE projects SET landed_sha = $2, base_head = $3, updated_at = $4 WHERE id = $1")

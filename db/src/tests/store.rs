@@ -223,6 +223,10 @@ impl Store {
             folded.apply(&envelope);
         }
         assert_eq!(folded, stored);
+        let counted = "SELECT COALESCE(SUM(to_land), 0) - (SELECT COUNT(*) FROM tasks WHERE merged_sha IS NOT NULL AND landing_id IS NULL
+            AND status = 'done') FROM finished_sums WHERE status = 'done'";
+        let difference: i64 = sqlx::query_scalar(counted).fetch_one(&self.db.readers).await.unwrap();
+        assert_eq!(difference, 0, "the sum of work to land differs from the tasks");
     }
 
     /// Returns every row of every table as text.

@@ -1,4 +1,4 @@
-//! Keeps the sums over finished tasks. Must be called by every write that changes the status, the merge or the cost of a task.
+//! Keeps the sums over finished tasks. Must be called by every write that changes the status, the merge, the landing or the cost of a task.
 
 use domain::board::card::Card;
 use domain::board::status::Status;
@@ -15,7 +15,40 @@ pub(crate) async fn replace(tx: &mut Tx, before: &Card, after: &Card) -> Result<
         return Ok(());
     }
     add(tx, &before.project_id, before.status, &old, -1).await?;
-    add(tx, &after.project_id, after.status, &new, 1).await
+    add(tx, &after.project_id, after.status, &new, 1).await?;
+    match (before.status, after.status) {
+        (Status::Done, Status::Done) => Ok(()),
+        (Status::Done, _) => add_to_land(tx, before, -1).await,
+        (_, Status::Done) => add_to_land(tx, after, 1).await,
+        _ => Ok(()),
+    }
+}
+
+/// Counts a card that has just become or ceased to be done, if its work waits to be landed. The row of the sums exists.
+async fn add_to_land(tx: &mut Tx, card: &Card, sign: i64) -> Result<()> {
+    sqlx::query(
+        "UPDATE finished_sums SET to_land = to_land + $3 WHERE project_id = $1 AND status = 'done'
+           AND EXISTS (SELECT 1 FROM tasks WHERE id = $2 AND merged_sha IS NOT NULL AND landing_id IS NULL)",
+    )
+    .bind(card.project_id.as_str())
+    .bind(card.id.as_str())
+    .bind(sign)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+/// Counts again how many tasks of a project wait to be landed, after a landing or a new base branch changed that for many at once.
+pub(crate) async fn recount_to_land(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+    sqlx::query(
+        "UPDATE finished_sums SET to_land =
+           (SELECT COUNT(*) FROM tasks WHERE project_id = $1 AND merged_sha IS NOT NULL AND landing_id IS NULL AND status = 'done')
+         WHERE project_id = $1 AND status = 'done'",
+    )
+    .bind(project.as_str())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
 }
 
 /// Adds to the cost of finished tasks, in millionths of a US dollar.

@@ -33,7 +33,7 @@ pub(crate) const PLANS: &str = "SELECT project_id, COUNT(*) AS tasks, MAX(create
 
 /// The merged tasks that wait to be landed.
 pub(crate) const TO_LAND: &str =
-    "SELECT project_id, COUNT(*) AS tasks FROM tasks WHERE merged_sha IS NOT NULL AND landing_id IS NULL AND status = 'done' GROUP BY project_id";
+    "SELECT project_id, to_land AS tasks FROM finished_sums WHERE status = 'done' AND to_land > 0";
 
 /// The tasks that wait for a higher limit of their project or of the day.
 pub(crate) const OVER_LIMIT: &str = "SELECT project_id, wait_reason, MIN(updated_at) AS since FROM tasks

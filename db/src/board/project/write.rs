@@ -4,6 +4,7 @@ use domain::board::project::ProjectEvent;
 use domain::id::ProjectId;
 use domain::runs::evidence::BaseEvidence;
 
+use crate::board::finished::write as finished;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -22,6 +23,7 @@ pub(crate) async fn replace_base(tx: &mut Tx, caller: &Caller, id: &ProjectId, b
             .bind(id.as_str())
             .execute(&mut tx.connection)
             .await?;
+        finished::recount_to_land(tx, id).await?;
     }
     tx.record_for_project(caller, id, ProjectEvent::BaseReplaced { branch: base.branch, sha: base.tip });
     Ok(())

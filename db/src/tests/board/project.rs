@@ -85,6 +85,8 @@ async fn base_branch_is_recorded_as_it_gains_commits() {
 #[tokio::test]
 async fn replaced_base_branch_keeps_what_landing_needs() {
     let store = Store::board().await;
+    let task = store.task("Landed").await;
+    store.complete(&task).await;
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001", None, &"one".to_owned()).await.unwrap();
     store.db.record_landing(&Caller::owner(), &store.project, landing("one", "landed")).await.unwrap();
     let patch = |branch: &str| ProjectPatch { base_branch: Some(branch.to_owned()), ..ProjectPatch::default() };
@@ -103,6 +105,8 @@ async fn replaced_base_branch_keeps_what_landing_needs() {
     let renamed = edit("trunk", found("trunk", true)).await.unwrap();
     assert_eq!((renamed.base_branch.as_str(), renamed.base_head.as_str(), renamed.landed_sha.as_deref()), ("trunk", "head of trunk", Some("one")));
     assert_eq!(edit("release", found("release", false)).await.unwrap().landed_sha, None, "the work can be landed there");
+    let summaries = store.db.project_summaries(&Caller::owner()).await.unwrap();
+    assert_eq!(summaries[0].ready_to_land, Some(1));
     assert_eq!(store.kinds_since(seq).await, ["project_base_replaced", "project_edited", "project_base_replaced", "project_edited"]);
     store.check_fold().await;
 }
