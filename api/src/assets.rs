@@ -9,7 +9,7 @@ use axum_extra::headers::{ETag, HeaderMapExt, IfNoneMatch};
 use embed::Asset;
 
 use crate::error::Error;
-use crate::guard::is_board_host;
+use crate::guard::Site;
 use crate::sign_in::board_url;
 use crate::state::AppState;
 
@@ -32,7 +32,7 @@ pub(crate) async fn page(State(state): State<AppState>, method: Method, uri: Uri
         return ([(header::ALLOW, "GET, HEAD")], refusal).into_response();
     }
     let is_navigation = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
-    if is_navigation && !is_board_host(&headers, &uri, state.port) {
+    if is_navigation && Site::of(&headers, &uri, &state).is_none() {
         let address = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         return Redirect::temporary(&format!("{}{address}", board_url(state.port))).into_response();
     }

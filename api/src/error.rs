@@ -48,6 +48,8 @@ pub(crate) enum Error {
     NoDiff(TaskId),
     #[error("this address accepts only WebSockets")]
     NoUpgrade,
+    #[error("the link could not be drawn as a QR code")]
+    QrCode(#[from] qrcode::types::QrError),
     #[error("the token file could not be written, so the token was not replaced")]
     TokenFile(#[source] std::io::Error),
     /// A task on another thread panicked or was cancelled.
@@ -109,6 +111,7 @@ impl Error {
             Self::Method { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed"),
             Self::NoDiff(_) => (StatusCode::NOT_FOUND, "no-diff"),
             Self::NoUpgrade => (StatusCode::UPGRADE_REQUIRED, "no-upgrade"),
+            Self::QrCode(_) => (StatusCode::INTERNAL_SERVER_ERROR, "qr-code"),
             Self::TokenFile(_) => (StatusCode::INTERNAL_SERVER_ERROR, "token-file"),
             Self::Unfinished(_) => (StatusCode::INTERNAL_SERVER_ERROR, "unfinished"),
         }
@@ -120,8 +123,10 @@ impl Error {
             Self::Store(db::Error::Refused(refusal)) => return refusal.hint(),
             Self::Store(db::Error::Closed) => "Repeat the request when the server runs again.",
             Self::Store(db::Error::DiskFull) => "Free space on the disk of the database, then repeat the request. The board can still be read.",
-            Self::Store(_) | Self::TokenFile(_) | Self::Unfinished(_) => "See the server's output for the cause, then repeat the request.",
-            Self::WrongHost(_) => "Use the address that `vibe-relay serve` printed.",
+            Self::Store(_) | Self::QrCode(_) | Self::TokenFile(_) | Self::Unfinished(_) => {
+                "See the server's output for the cause, then repeat the request."
+            }
+            Self::WrongHost(_) => "Use the address that `vibe-relay serve` printed, or add the name to `allowed_hosts` in the configuration file.",
             Self::WrongOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
             Self::Address(_) => "See /api/openapi.json for the address.",
             Self::Query(_) => "See /api/openapi.json for the parameters and their types.",

@@ -13,11 +13,14 @@ use axum_extra::extract::CookieJar;
 use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
 use db::{Caller, Db};
+use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::refusal::GeneralRefusal;
 use domain::team::person::Right;
 use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::connection::Transport;
@@ -44,12 +47,12 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wa
 /// The port that an address without one implies. Requests over the socket name none.
 const IMPLIED_PORT: u16 = 80;
 
-/// Accepts requests that are addressed to the server at `port`, from its own page or from a program, with at most `limit` bytes. Adds the
+/// Accepts requests that are addressed to the server by one of its names, from its own page or from a program, with at most `limit` bytes. Adds the
 /// security headers to every response.
-pub(crate) async fn check_request(State((port, limit)): State<(u16, usize)>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_request(State((names, limit)): State<(Names, usize)>, request: Request, next: Next) -> Response {
     let is_over_socket = request.extensions().get() == Some(&Transport::Socket);
-    let port = if is_over_socket { IMPLIED_PORT } else { port };
-    let mut response = match validate(&request, port, limit) {
+    let names = if is_over_socket { Names { port: IMPLIED_PORT, config: None } } else { names };
+    let mut response = match validate(&request, &names, limit) {
         Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, limit)))).await,
         Err(error) => {
             if matches!(error, Error::TooLarge { .. }) {
@@ -77,7 +80,7 @@ async fn drain(body: Body) {
     while let Some(Ok(_)) = rest.frame().await {}
 }
 
-fn validate(request: &Request, port: u16, limit: usize) -> Result<()> {
+fn validate(request: &Request, names: &Names, limit: usize) -> Result<()> {
     let headers = request.headers();
     let uri = request.uri();
     // Host and origin are compared as text: a parser that forgives a spelling would let it pass.
@@ -85,12 +88,12 @@ fn validate(request: &Request, port: u16, limit: usize) -> Result<()> {
     if hosts.is_empty() {
         return Err(Error::WrongHost(String::new()));
     }
-    if let Some(foreign) = hosts.into_iter().find(|host| !is_own_host(host, port)) {
+    if let Some(foreign) = hosts.into_iter().find(|host| !names.include(host)) {
         return Err(Error::WrongHost(foreign.chars().take(100).collect()));
     }
     for origin in headers.get_all(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
-        if !origin.strip_prefix("http://").is_some_and(|host| is_own_host(host, port)) {
+        if !names.include_origin(origin) {
             return Err(Error::WrongOrigin(origin.chars().take(100).collect()));
         }
     }
@@ -116,9 +119,34 @@ fn hosts<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Vec<&'a str> {
     named.chain(uri.authority().map(|authority| authority.as_str())).collect()
 }
 
-/// Whether `host` is one of this server's names.
-fn is_own_host(host: &str, port: u16) -> bool {
-    HOST_NAMES.iter().any(|name| is_host(host, name, port))
+/// The names of this server.
+#[derive(Clone)]
+pub(crate) struct Names {
+    pub(crate) port: u16,
+    /// The source of the allowed hosts, where requests of other devices are accepted.
+    pub(crate) config: Option<watch::Receiver<LiveConfig>>,
+}
+
+impl Names {
+    /// Whether `host` is one of them.
+    fn include(&self, host: &str) -> bool {
+        HOST_NAMES.iter().any(|name| is_host(host, name, self.port)) || self.allow(host)
+    }
+
+    /// Whether `origin` is a page under one of them.
+    fn include_origin(&self, origin: &str) -> bool {
+        let is_local = |host: &str| HOST_NAMES.iter().any(|name| is_host(host, name, self.port));
+        origin.strip_prefix("http://").is_some_and(is_local) || origin.strip_prefix("https://").is_some_and(|host| self.allow(host))
+    }
+
+    fn allow(&self, host: &str) -> bool {
+        self.config.as_ref().is_some_and(|config| allowed_host(&config.borrow().config, host).is_some())
+    }
+}
+
+/// The allowed host that `host` means, in any case.
+fn allowed_host(config: &Config, host: &str) -> Option<String> {
+    config.allowed_hosts.iter().find(|allowed| allowed.eq_ignore_ascii_case(host)).cloned()
 }
 
 /// Whether `host` is `name`, in any case, with this port. Browsers omit the port that the scheme implies.
@@ -127,10 +155,33 @@ fn is_host(host: &str, name: &str, port: u16) -> bool {
     given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == IMPLIED_PORT && rest.is_empty()))
 }
 
-/// Whether the request is addressed to the board's own name, the only one that its cookie is for.
-pub(crate) fn is_board_host(headers: &HeaderMap, uri: &Uri, port: u16) -> bool {
-    let hosts = hosts(headers, uri);
-    !hosts.is_empty() && hosts.into_iter().all(|host| is_host(host, BOARD_HOST, port))
+/// A name under which a browser can be signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// The board's own name, on this machine.
+    Local { port: u16 },
+    /// An allowed host, by HTTPS.
+    Allowed(String),
+}
+
+impl Site {
+    /// The site that a request is addressed to, unless it is another name.
+    pub(crate) fn of(headers: &HeaderMap, uri: &Uri, state: &AppState) -> Option<Self> {
+        let hosts = hosts(headers, uri);
+        let first = hosts.first()?;
+        if is_host(first, BOARD_HOST, state.port) {
+            return hosts.iter().all(|host| is_host(host, BOARD_HOST, state.port)).then_some(Self::Local { port: state.port });
+        }
+        let allowed = allowed_host(&state.config.borrow().config, first)?;
+        hosts.iter().all(|host| host.eq_ignore_ascii_case(&allowed)).then_some(Self::Allowed(allowed))
+    }
+
+    fn has_origin(&self, origin: &str) -> bool {
+        match self {
+            Self::Local { port } => origin.strip_prefix("http://").is_some_and(|host| is_host(host, BOARD_HOST, *port)),
+            Self::Allowed(name) => origin.strip_prefix("https://").is_some_and(|host| host.eq_ignore_ascii_case(name)),
+        }
+    }
 }
 
 /// Accepts only persons who have the right that the route and the method need, and only JSON from them. Handlers find the person as
@@ -138,7 +189,7 @@ pub(crate) fn is_board_host(headers: &HeaderMap, uri: &Uri, port: u16) -> bool {
 pub(crate) async fn require_person(State((state, access)): State<(AppState, Access)>, mut request: Request, next: Next) -> Result<Response> {
     let credential = credential(request.headers(), state.port).ok_or(GeneralRefusal::Unauthorized)?;
     if matches!(credential, Credential::Session(_)) {
-        require_own_page(&request, state.port)?;
+        require_own_page(&request, &state)?;
     }
     let caller = credential.caller(&state.db).await?;
     caller.person(Right::Read, "the HTTP interface")?;
@@ -238,13 +289,13 @@ impl Header for FetchSite {
     }
 }
 
-/// Requires that the board's own page sent a request with a cookie: under the board's name, with no origin but the board's, and because the
-/// browser says so. Browsers also send cookies from pages on other ports of the same name.
-fn require_own_page(request: &Request, port: u16) -> Result<()> {
+/// Requires that the board's own page sent a request with a cookie: under a name that has a cookie, with no origin but that name's, and because
+/// the browser says so. Browsers also send cookies from pages on other ports of the same name.
+fn require_own_page(request: &Request, state: &AppState) -> Result<()> {
     let headers = request.headers();
+    let site = Site::of(headers, request.uri(), state).ok_or(Error::CrossSite)?;
     let acts = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
-    let mut origins = headers.get_all(header::ORIGIN).iter().map(|origin| origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")));
-    let is_foreign = origins.any(|origin| !origin.is_some_and(|host| is_host(host, BOARD_HOST, port)));
+    let is_own_origin = headers.get_all(header::ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(|origin| site.has_origin(origin)));
     let own = match headers.typed_get::<FetchSite>() {
         Some(FetchSite::SameOrigin) => true,
         Some(FetchSite::NoPage) => !acts,
@@ -252,7 +303,7 @@ fn require_own_page(request: &Request, port: u16) -> Result<()> {
         // Some browsers open WebSockets without this header; they name the origin.
         None => headers.contains_key(header::ORIGIN),
     };
-    if own && !is_foreign && is_board_host(headers, request.uri(), port) { Ok(()) } else { Err(Error::CrossSite) }
+    if own && is_own_origin { Ok(()) } else { Err(Error::CrossSite) }
 }
 
 /// Requires JSON or no body from requests that act, because a page of another site can send any other body without a preflight request.

@@ -78,7 +78,10 @@ fn reader_routes() -> OpenApiRouter<AppState> {
 
 /// The whole server: the routes, `mounted` (which passes the same request checks and does its own authentication), and the board's files.
 pub fn router(state: AppState, mounted: Router) -> Router {
-    let check = |limit| middleware::from_fn_with_state((state.port, limit), guard::check_request);
+    // Other devices reach the board and no tools.
+    let names = |config| guard::Names { port: state.port, config };
+    let check = |names, limit| middleware::from_fn_with_state((names, limit), guard::check_request);
+    let (board, tools) = (check(names(Some(state.config.clone())), guard::BODY_LIMIT), check(names(None), guard::MOUNTED_BODY_LIMIT));
     let routes = areas().into_iter().fold(Router::new(), |router, area| {
         let routes = Router::from(area.routes);
         router.merge(match area.access {
@@ -87,7 +90,7 @@ pub fn router(state: AppState, mounted: Router) -> Router {
         })
     });
     let routes = routes.method_not_allowed_fallback(method_not_allowed).fallback(assets::page).with_state(state.clone());
-    routes.layer(check(guard::BODY_LIMIT)).merge(mounted.layer(check(guard::MOUNTED_BODY_LIMIT)))
+    routes.layer(board).merge(mounted.layer(tools))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Error {

@@ -9,6 +9,7 @@ mod land;
 mod live;
 mod monitoring;
 mod page;
+mod pairing;
 mod person;
 mod report;
 mod repository;

@@ -10,7 +10,7 @@ use crate::board::report::Since;
 use crate::board::{project, task};
 use crate::runs::rescue;
 use crate::service;
-use crate::team::{browser_session, person, token};
+use crate::team::{browser_session, pairing, person, token};
 
 /// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     /// Browsers that are signed in to the running board.
     #[command(subcommand)]
     Session(browser_session::Command),
+    /// Sign a phone in to the running board: shows a QR code, and the link that it contains.
+    Pair(pairing::Pair),
     /// Show what happened while you were away, and what you can do now.
     Report {
         /// Start of the report: 30m, 8h or 2d ago, or a time such as 2026-01-31T09:05:00Z.
@@ -245,6 +247,13 @@ mod tests {
         for line in ["vibe-relay person add ann --role owner", "vibe-relay person role ann owner"] {
             assert!(role(line).unwrap_err().contains("possible values: member, viewer"), "{line}");
         }
+    }
+
+    #[test]
+    fn pairing_needs_no_option_and_takes_a_name_and_a_host() {
+        assert!(matches!(parse("vibe-relay pair"), Ok(Command::Pair(_))));
+        let Ok(Command::Pair(pair)) = parse("vibe-relay pair --name Tablet --host desk.example.org") else { panic!("no pairing") };
+        assert_eq!(format!("{pair:?}"), r#"Pair { name: Some("Tablet"), host: Some("desk.example.org") }"#);
     }
 
     #[test]

@@ -73,6 +73,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Token(command) => single_threaded()?.block_on(team::token::run(config, command))?,
         Command::Person(command) => single_threaded()?.block_on(team::person::run(config, command))?,
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
+        Command::Pair(pair) => single_threaded()?.block_on(team::pairing::run(config, pair))?,
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
         Command::Rescue(command) => single_threaded()?.block_on(runs::rescue::run(config, command))?,

@@ -3,7 +3,7 @@
 //! Everything that a command prints passes through here, because titles, comments and errors come from agents: [`printable`] takes away
 //! what a terminal would obey.
 
-use std::io::{self, Write, stderr, stdout};
+use std::io::{self, IsTerminal, Write, stderr, stdout};
 
 pub(crate) use domain::printable::printable;
 
@@ -26,6 +26,15 @@ pub(crate) fn try_line(text: impl std::fmt::Display) -> io::Result<()> {
 /// Prints a text with several lines below a heading, indented, so that no line of it looks like one of the command's own.
 pub(crate) fn quoted(text: &str) {
     text.lines().for_each(|text| line(format!("  {text}")));
+}
+
+/// Prints lines of block characters. A terminal draws them black on white in any theme, because cameras expect that of a QR code.
+pub(crate) fn dark_on_light(text: &str) {
+    let (on, off) = if stdout().is_terminal() { ("\u{1b}[30;107m", "\u{1b}[0m") } else { ("", "") };
+    let mut stdout = stdout();
+    for line in text.lines() {
+        drop(writeln!(stdout, "{on}{}{off}", printable(line)));
+    }
 }
 
 /// Prints a line on standard error, so that scripts do not read it as part of the result.

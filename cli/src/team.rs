@@ -1,5 +1,6 @@
 //! Commands for participants: people, agents and their tokens.
 
 pub(crate) mod browser_session;
+pub(crate) mod pairing;
 pub(crate) mod person;
 pub(crate) mod token;

@@ -599,6 +599,8 @@ CREATE TABLE browser_sessions (
   hash         TEXT NOT NULL UNIQUE,
   person_id    INTEGER NOT NULL REFERENCES persons(id),
   user_agent   TEXT,
+  -- The name of a paired device.
+  device       TEXT,
   created_at   TEXT NOT NULL,
   last_seen_at TEXT NOT NULL
 ) STRICT;

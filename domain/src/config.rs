@@ -2,6 +2,7 @@
 //!
 //! Must not know where the file is or read it: the caller passes its text.
 
+mod allowed_host;
 pub mod live;
 
 use std::collections::BTreeMap;
@@ -59,6 +60,8 @@ pub struct Config {
     pub protected_paths_need_human: bool,
     /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
+    /// Names under which a proxy on this machine passes requests of other devices on, with HTTPS, and a port unless it is 443.
+    pub allowed_hosts: Vec<String>,
     pub durability: Durability,
     /// Days after which events, and the rows that only agents needed, are removed.
     pub keep_events_days: u32,
@@ -164,6 +167,7 @@ impl Default for Config {
             protected_paths: ["CLAUDE.md", "AGENTS.md", ".claude/**", ".github/workflows/**"].map(str::to_owned).to_vec(),
             protected_paths_need_human: false,
             port_range: (4000, 4099),
+            allowed_hosts: Vec::new(),
             durability: Durability::Full,
             keep_events_days: 90,
             log: "info".to_owned(),
@@ -270,6 +274,11 @@ impl Config {
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
             return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");
+        }
+        for host in &self.allowed_hosts {
+            if let Some(problem) = allowed_host::problem(host) {
+                return invalid("allowed_hosts", &format!("\"{host}\": {problem}"));
+            }
         }
         if let Some(tier) = self.sandbox.filter(|tier| *tier < self.sandbox_min) {
             return invalid("sandbox", &format!("{tier} is weaker than \"sandbox_min\", which is {}", self.sandbox_min));

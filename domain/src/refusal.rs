@@ -34,6 +34,7 @@ macro_rules! each_refusal {
             Land($crate::runs::land::LandRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),
+            Pairing($crate::team::pairing::PairingRefusal),
             Message($crate::team::message::MessageRefusal),
             Handshake($crate::team::handshake::HandshakeRefusal),
             Hat($crate::team::hat::HatRefusal),

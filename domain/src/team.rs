@@ -1,4 +1,4 @@
-//! The nouns of participants: persons, agents, roles and hats, messages, handshakes, contracts, minions and webhooks.
+//! The nouns of participants: persons, agents, roles and hats, messages, pairings, handshakes, contracts, minions and webhooks.
 
 pub mod agent;
 pub mod browser_session;
@@ -7,6 +7,7 @@ pub mod handshake;
 pub mod hat;
 pub mod message;
 pub mod minion;
+pub mod pairing;
 pub mod person;
 pub mod role;
 pub mod token;

@@ -262,6 +262,9 @@ pub struct ServerInfo {
     pub project_budget_micro_usd: Option<i64>,
     /// Why the configuration in use differs from its file, as a sentence.
     pub config_notice: Option<String>,
+    /// The configured names under which other devices reach the board.
+    #[serde(default)]
+    pub allowed_hosts: Vec<String>,
     pub runner: RunnerHealth,
     /// Since when a person has paused all projects.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,8 +15,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The sources of the board, relative to the workspace.
-const SOURCES: [&str; 9] =
-    ["Cargo.lock", "Cargo.toml", "domain/Cargo.toml", "domain/src", "ui/Cargo.toml", "ui/boot.js", "ui/index.html", "ui/src", "ui/style"];
+const SOURCES: [&str; 10] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "domain/Cargo.toml",
+    "domain/src",
+    "ui/Cargo.toml",
+    "ui/boot.js",
+    "ui/index.html",
+    "ui/manifest.webmanifest",
+    "ui/src",
+    "ui/style",
+];
 
 fn main() -> ExitCode {
     match run() {

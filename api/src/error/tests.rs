@@ -23,6 +23,7 @@ use domain::team::handshake::HandshakeRefusal;
 use domain::team::hat::HatRefusal;
 use domain::team::message::MessageRefusal;
 use domain::team::minion::MinionRefusal;
+use domain::team::pairing::PairingRefusal;
 use domain::team::person::PersonRefusal;
 use domain::team::role::Role;
 
@@ -74,6 +75,7 @@ fn refusals() -> Vec<Refusal> {
         RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".into() }.into(),
+        PairingRefusal::NoHost.into(),
         AgentRefusal::NotRegistered.into(),
         AgentRefusal::Left { agent: "mara".into() }.into(),
         AgentRefusal::Unknown { name: "mira".into(), nearest: vec!["mara".into()] }.into(),
@@ -136,6 +138,7 @@ fn every_refusal_has_a_status() {
     422 not-a-repository
     401 unauthorized
     403 human-only
+    422 no-allowed-host
     403 not-registered
     403 not-registered
     422 unknown-agent
@@ -182,7 +185,7 @@ fn http_failures_have_codes_and_hints() {
         .map(|problem| format!("{} {}: {} | {}", problem.status, problem.code, problem.detail, problem.hint))
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    403 foreign-host: this server does not accept the host "evil.example" | Use the address that `vibe-relay serve` printed.
+    403 foreign-host: this server does not accept the host "evil.example" | Use the address that `vibe-relay serve` printed, or add the name to `allowed_hosts` in the configuration file.
     403 foreign-origin: pages of "http://evil.example" are not allowed to use this server | Use the board's own page, or send `Authorization: Bearer` from a program.
     403 cross-site: the request does not come from the board's own page | Use the board's own page, or send `Authorization: Bearer` from a program.
     400 bad-address: the address contains a NUL character | See /api/openapi.json for the address.

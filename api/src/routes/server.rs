@@ -23,6 +23,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         epoch: state.db.epoch().to_owned(),
         repo_path: live.config.repo_path.as_ref().map(|path| path.display().to_string()),
         project_budget_micro_usd: live.config.limits.project_cost_usd.map(Usd::micro_usd),
+        allowed_hosts: live.config.allowed_hosts,
         config_notice: live.notice,
         runner: health::runner(&state).await?,
         paused_at: state.db.pause_status().await?.paused_at,

@@ -10,7 +10,8 @@ use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::QueryParameters;
-use crate::sign_in::{cookie, link};
+use crate::guard::Site;
+use crate::sign_in::{board_url, cookie, link};
 use crate::state::AppState;
 use crate::{assets, guard};
 
@@ -29,8 +30,8 @@ pub(crate) struct SignInQuery {
 
 /// Exchange a one-time code for a cookie
 ///
-/// HEAD answers the same without using the code up, because link previews and scanners send it. Under another name than the board's, the
-/// answer is a redirect to the board's, because only that has the cookie.
+/// HEAD answers the same without using the code up, because link previews and scanners send it. Under a name without a cookie, such as
+/// 127.0.0.1, the answer is a redirect to the board's.
 #[utoipa::path(get, path = "/sign-in", params(SignInQuery), responses(
     (status = 303, description = "Signed in, or addressed by another name: continue on the board."),
     (status = 401, description = "The code was used or never issued.", body = String, content_type = "text/html"),
@@ -44,32 +45,37 @@ pub(crate) async fn sign_in(
     headers: HeaderMap,
     QueryParameters(query): QueryParameters<SignInQuery>,
 ) -> Result<Response> {
-    if !guard::is_board_host(&headers, &uri, state.port) {
+    let Some(site) = Site::of(&headers, &uri, &state) else {
         // Only a code that was issued is repeated in the answer.
         let code = if state.sign_in.is_valid(&query.code) { query.code.as_str() } else { "" };
-        return Ok(Redirect::to(&link(state.port, code)).into_response());
-    }
+        return Ok(Redirect::to(&link(&board_url(state.port), code)).into_response());
+    };
+    let is_https = matches!(site, Site::Allowed(_));
     if method == Method::HEAD {
         if state.sign_in.is_valid(&query.code) {
-            return Ok(Redirect::to(&landing_page(&state)).into_response());
+            return Ok(Redirect::to(&landing_page(&state, is_https)).into_response());
         }
-    } else if let Some(person) = state.sign_in.redeem(&query.code)
-        && let Some(secret) = state.db.open_browser_session(person, headers.typed_get::<UserAgent>().as_ref().map(UserAgent::as_str)).await?
-    {
-        let cookies = CookieJar::new().add(cookie(state.port, secret));
-        return Ok((cookies, Redirect::to(&landing_page(&state))).into_response());
+    } else if let Some(ticket) = state.sign_in.redeem(&query.code) {
+        let user_agent = headers.typed_get::<UserAgent>();
+        if let Some(secret) = state.db.open_browser_session(ticket.person, user_agent.as_ref().map(UserAgent::as_str), ticket.device).await? {
+            let cookies = CookieJar::new().add(cookie(state.port, secret, is_https));
+            return Ok((cookies, Redirect::to(&landing_page(&state, is_https))).into_response());
+        }
     }
     // A signed-in browser that opens its link again.
     if guard::is_signed_in(&state, &headers).await? {
-        return Ok(Redirect::to("/").into_response());
+        return Ok(Redirect::to(if is_https { "/needs-you" } else { "/" }).into_response());
     }
     let mut answer = assets::board(&headers).unwrap_or_else(|| Html(EXPIRED).into_response());
     *answer.status_mut() = StatusCode::UNAUTHORIZED;
     Ok(answer)
 }
 
-/// The first page after signing in: the list of projects, or the demonstration's only board.
-fn landing_page(state: &AppState) -> String {
+/// The first page after signing in: the list of projects, or the demonstration's only board. Another device opens what needs its person.
+fn landing_page(state: &AppState, is_other_device: bool) -> String {
+    if is_other_device {
+        return "/needs-you".to_owned();
+    }
     let project = state.demo.as_ref().and_then(|demo| demo.project.get());
     project.map_or_else(|| "/".to_owned(), |project| format!("/projects/{project}"))
 }

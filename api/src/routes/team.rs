@@ -1,4 +1,4 @@
-//! Routes of the participants: persons, agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions.
+//! Routes of the participants: persons, agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions and pairings.
 
 mod agent;
 mod browser_session;
@@ -7,6 +7,7 @@ mod handshake;
 mod hat;
 mod message;
 mod minion;
+mod pairing;
 mod person;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -32,6 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(hat::list_hats))
         .routes(routes!(browser_session::list_sessions))
         .routes(routes!(browser_session::revoke_session))
+        .routes(routes!(pairing::pair_device))
         .routes(routes!(person::list_persons))
 }
 

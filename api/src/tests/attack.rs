@@ -158,7 +158,7 @@ async fn others(server: &TestServer) -> Vec<String> {
 async fn attacks_neither_change_nor_read_anything() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let session = server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     let before = server.state.db.latest();
     let mut sent = 0;
     for route in routes() {
@@ -207,7 +207,7 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 async fn signed_in_browser_is_accepted_and_agents_are_not() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let session = server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://vibe-relay.localhost:9400")] {
         let cookie = format!("vibe-relay-9400={session}");
         let body = Body::from(r#"{"content": "Hello"}"#);

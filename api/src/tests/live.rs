@@ -247,7 +247,7 @@ async fn shutdown_closes_sockets_and_is_quick() {
 async fn sockets_of_other_origins_are_refused() {
     let live = Live::new().await;
     let own = format!("http://{BOARD_HOST}:{}", live.port);
-    let secret = live.server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let secret = live.server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     let bearer = ("authorization", format!("Bearer {TOKEN}"));
     let cookie = ("cookie", format!("vibe-relay-{}={secret}", live.port));
     let host = ("host", format!("{BOARD_HOST}:{}", live.port));
@@ -271,7 +271,7 @@ async fn sockets_of_other_origins_are_refused() {
 async fn revoked_sessions_and_tokens_lose_their_sockets() {
     let live = Live::new().await;
     let db = &live.server.state.db;
-    let secret = db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let secret = db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     let own = format!("{BOARD_HOST}:{}", live.port);
     let browser = [("cookie", format!("vibe-relay-{}={secret}", live.port)), ("host", own.clone()), ("origin", format!("http://{own}"))];
     let (mut page, mut program) = (live.try_connect("", &browser).await.unwrap(), live.connect("").await);

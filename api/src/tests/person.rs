@@ -124,7 +124,7 @@ async fn person_signs_in_with_their_link_until_they_are_removed() {
 async fn changed_role_applies_to_an_open_session() {
     let server = board().await;
     let (id, _) = join(&server, "ann", PersonRole::Member).await;
-    let secret = server.state.db.open_browser_session(id, None).await.unwrap().unwrap();
+    let secret = server.state.db.open_browser_session(id, None, None).await.unwrap().unwrap();
     let send = async |method: &str, path: &str, body: &str| {
         let request = Request::builder().method(method).uri(path).header(header::HOST, BOARD).header("sec-fetch-site", "same-origin");
         let request = request.header(header::COOKIE, format!("{}={secret}", cookie_name(server.state.port)));

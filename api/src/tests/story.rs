@@ -258,8 +258,10 @@ async fn persons(story: &mut Story) {
 
 async fn sessions(story: &mut Story) {
     for browser in ["One", "Two"] {
-        story.server.state.db.open_browser_session(OWNER, Some(browser)).await.unwrap().unwrap();
+        story.server.state.db.open_browser_session(OWNER, Some(browser), None).await.unwrap().unwrap();
     }
+    let unpaired = story.act("post", "/api/pairings", "", json!({}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(unpaired["code"], "no-allowed-host");
     let listed = story.get("/api/sessions", "").await;
     assert_eq!((&listed["items"][0]["id"], &listed["items"][1]["user_agent"]), (&json!(1), &json!("Two")));
     assert_eq!(story.call("delete", "/api/sessions/{id}", "1", "", Value::Null).await.status, StatusCode::NO_CONTENT);

@@ -44,7 +44,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
 
 /// The line of a session. With several persons it names the one who signed in.
 fn line(session: &BrowserSession, with_person: bool) -> String {
-    let BrowserSession { id, person_id: _, person, user_agent, created_at, last_seen_at } = session;
+    let BrowserSession { id, person_id: _, person, device, user_agent, created_at, last_seen_at } = session;
     let person = if with_person { format!("  {person}") } else { String::new() };
-    format!("{id}{person}  last seen {last_seen_at}  signed in {created_at}  {}", user_agent.as_deref().unwrap_or("unknown browser"))
+    let device = device.as_ref().map(|device| format!("  {device}")).unwrap_or_default();
+    format!("{id}{person}{device}  last seen {last_seen_at}  signed in {created_at}  {}", user_agent.as_deref().unwrap_or("unknown browser"))
 }

@@ -23,12 +23,12 @@ const SEEN_INTERVAL: Duration = Duration::from_secs(60);
 const MAX_USER_AGENT: usize = 200;
 
 impl Db {
-    /// Opens a session for a browser of a person and returns its secret, or `None` for a person who was removed. Sessions that have expired
-    /// are deleted.
+    /// Opens a session for a browser of a person and returns its secret, or `None` for a person who was removed. A paired device has a name.
+    /// Sessions that have expired are deleted.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn open_browser_session(&self, person: i64, user_agent: Option<&str>) -> Result<Option<String>> {
+    pub async fn open_browser_session(&self, person: i64, user_agent: Option<&str>, device: Option<String>) -> Result<Option<String>> {
         let secret = new_token();
         let hash = hash(&secret);
         let user_agent: Option<String> = user_agent.map(|label| label.chars().filter(|letter| !letter.is_control()).take(MAX_USER_AGENT).collect());
@@ -44,12 +44,13 @@ impl Db {
                     .await?;
                 let id = i64::try_from(tx.next_number("browser_session").await?).unwrap_or_default();
                 sqlx::query(
-                    "INSERT INTO browser_sessions (id, hash, person_id, user_agent, created_at, last_seen_at) VALUES ($1, $2, $3, $4, $5, $5)",
+                    "INSERT INTO browser_sessions (id, hash, person_id, user_agent, device, created_at, last_seen_at) VALUES ($1, $2, $3, $4, $5, $6, $6)",
                 )
                 .bind(id)
                 .bind(&hash)
                 .bind(person.id)
                 .bind(&user_agent)
+                .bind(&device)
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
@@ -115,6 +116,7 @@ impl Db {
                     id: row.try_get("id")?,
                     person_id: row.try_get("person_id")?,
                     person: row.try_get("name")?,
+                    device: row.try_get("device")?,
                     user_agent: row.try_get("user_agent")?,
                     created_at: parsed(row, "created_at")?,
                     last_seen_at: parsed(row, "last_seen_at")?,

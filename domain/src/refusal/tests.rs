@@ -25,6 +25,7 @@ use crate::team::handshake::HandshakeRefusal;
 use crate::team::hat::HatRefusal;
 use crate::team::message::MessageRefusal;
 use crate::team::minion::MinionRefusal;
+use crate::team::pairing::PairingRefusal;
 use crate::team::person::{PersonRefusal, PersonRole};
 use crate::team::role::Role;
 use crate::time::Timestamp;
@@ -85,6 +86,9 @@ fn every() -> Vec<Refusal> {
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
         PersonRefusal::WrongRole { role: PersonRole::Viewer, action: "landing".to_owned() }.into(),
+        PairingRefusal::NoHost.into(),
+        PairingRefusal::WhichHost { hosts: vec!["desk.example.org".to_owned(), "desk.lan".to_owned()] }.into(),
+        PairingRefusal::OtherHost { host: "evil.example".to_owned(), hosts: vec!["desk.example.org".to_owned()] }.into(),
         AgentRefusal::NotRegistered.into(),
         AgentRefusal::Left { agent: mara() }.into(),
         AgentRefusal::Unknown { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] }.into(),
@@ -223,6 +227,12 @@ fn codes_sentences_and_hints_are_stable() {
         Ask the human with add_comment.
     person-role: landing is not allowed for a viewer
         Ask the owner of the board to do it, or to give you another role.
+    no-allowed-host: no device can be paired: the configuration allows no host but this machine
+        Let a proxy on this machine answer by HTTPS, for example with `tailscale serve --bg PORT`, and add its name to "allowed_hosts" in the configuration file.
+    which-host: the configuration allows 2 hosts: desk.example.org, desk.lan
+        Choose one with `host`, or `vibe-relay pair --host desk.example.org`.
+    other-host: evil.example is not among the allowed hosts: desk.example.org
+        Choose one with `host`, or `vibe-relay pair --host desk.example.org`.
     not-registered: this invite token can only be used to register
         Call register and choose a name; you act under that name from then on.
     not-registered: platform/mara left the project

@@ -19,6 +19,9 @@ pub struct BrowserSession {
     /// The person who signed in.
     pub person_id: i64,
     pub person: String,
+    /// The name of a paired device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// The `User-Agent` header of the browser.
     pub user_agent: Option<String>,
     pub created_at: Timestamp,

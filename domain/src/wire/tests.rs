@@ -197,6 +197,7 @@ fn server_answers_have_a_stable_json_form() {
         repo_path: None,
         project_budget_micro_usd: Some(5),
         config_notice: None,
+        allowed_hosts: vec!["desk.example.org".to_owned()],
         runner: RunnerHealth {
             ticking_since: at(),
             last_tick_at: None,
@@ -215,7 +216,7 @@ fn server_answers_have_a_stable_json_form() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"runner":{"ticking_since":"2026-01-31T09:05:00.000Z","last_tick_at":null,"is_ticking":true,"max_agents":3,"live_runs":["RUN-002"],"parked":[{"reason":"signed_out","since":"2026-01-31T09:05:00.000Z","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}]},"paused_at":"2026-01-31T09:05:00.000Z","sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"cost_today_micro_usd":7,"cost_per_hour_micro_usd":8,"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"allowed_hosts":["desk.example.org"],"runner":{"ticking_since":"2026-01-31T09:05:00.000Z","last_tick_at":null,"is_ticking":true,"max_agents":3,"live_runs":["RUN-002"],"parked":[{"reason":"signed_out","since":"2026-01-31T09:05:00.000Z","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}]},"paused_at":"2026-01-31T09:05:00.000Z","sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"cost_today_micro_usd":7,"cost_per_hour_micro_usd":8,"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

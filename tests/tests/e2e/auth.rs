@@ -1,8 +1,14 @@
-//! Authentication. Without a token only health, sign-in and static files respond; with an agent's token only the tools do.
+//! Authentication. Without a token only health, sign-in and static files respond; with an agent's token only the tools do. A phone is paired
+//! from the terminal, through a proxy that names an allowed host.
 
+use std::process::Stdio;
+
+use reqwest::header::{HOST, LOCATION, SET_COOKIE};
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tests::mcp;
+use tests::server::TestServer;
 
 use crate::agents::token;
 use crate::support::{self, add, at_work};
@@ -64,4 +70,51 @@ async fn oversized_message_is_refused_by_the_tool() {
         assert_eq!((refused.is_error, refused.code.as_deref()), (true, Some("invalid")), "{}", refused.text);
         assert!(refused.text.contains(&format!("it has {bytes} bytes")) && refused.text.contains("\nNext: Shorten it"), "{}", refused.text);
     }
+}
+
+/// Runs a command of the product, and returns whether it succeeded, its output and its errors.
+async fn run(server: &TestServer, arguments: &[&str]) -> (bool, String, String) {
+    let output = server.command(arguments).stdin(Stdio::null()).output().await.unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout), text(&output.stderr))
+}
+
+#[tokio::test]
+async fn phone_is_paired_by_a_code_in_the_terminal_and_revoked_by_name() {
+    let server = support::scripted_with(r#"{"parts": []}"#, |options| options.config.allowed_hosts = vec!["desk.example.org".to_owned()]).await;
+    let (paired, code, hints) = run(&server, &["pair", "--name", "Ann's phone"]).await;
+    assert!(paired && hints.contains("Ann's phone"), "{hints}");
+    let link = code.lines().last().unwrap();
+    assert!(link.starts_with("https://desk.example.org/sign-in?code="), "{code}");
+    assert!(code.lines().count() > 15 && code.contains('█') && !code.contains('\u{1b}'), "{code}");
+
+    // The proxy passes the request of the phone on, with its host.
+    let phone = Client::builder().redirect(Policy::none()).build().unwrap();
+    let path = link.strip_prefix("https://desk.example.org").unwrap();
+    let open = || phone.get(format!("{}{path}", server.url)).header(HOST, "desk.example.org").header("sec-fetch-site", "none").send();
+    let opened = open().await.unwrap();
+    assert_eq!((opened.status(), opened.headers()[LOCATION].to_str().unwrap()), (StatusCode::SEE_OTHER, "/needs-you"));
+    let cookie = opened.headers()[SET_COOKIE].to_str().unwrap().to_owned();
+    assert!(cookie.contains("; Secure"), "{cookie}");
+    assert_eq!(open().await.unwrap().status(), StatusCode::UNAUTHORIZED, "the link works once");
+    let read = || {
+        let request = phone.get(format!("{}/api/needs-you", server.url)).header(HOST, "desk.example.org").header("sec-fetch-site", "same-origin");
+        request.header("cookie", cookie.split(';').next().unwrap()).send()
+    };
+    assert_eq!(read().await.unwrap().status(), StatusCode::OK);
+
+    let (_, sessions, _) = run(&server, &["session", "list"]).await;
+    assert!(sessions.starts_with("1  Ann's phone  last seen "), "{sessions}");
+    assert!(run(&server, &["session", "revoke", "1"]).await.0);
+    assert_eq!(read().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+
+    let (refused, _, problem) = run(&server, &["pair", "--host", "evil.example"]).await;
+    assert!(!refused && problem.contains("vibe-relay pair --host desk.example.org"), "{problem}");
+}
+
+#[tokio::test]
+async fn pairing_without_an_allowed_host_says_the_next_step() {
+    let server = support::scripted(r#"{"parts": []}"#).await;
+    let (paired, _, problem) = run(&server, &["pair"]).await;
+    assert!(!paired && problem.contains("tailscale serve") && problem.contains("\"allowed_hosts\""), "{problem}");
 }

@@ -133,6 +133,11 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         browser.has("dialog[open]").await;
         gallery.check(name).await;
     }
+    browser.goto(&format!("{url}/settings")).await;
+    browser.press("Pair a phone").await;
+    browser.has("dialog[open]").await;
+    gallery.check("pair-no-host").await;
+    browser.keys(&Key::Escape).await;
     browser.goto(&board).await;
     browser.has("[data-task]").await;
     browser.keys("?").await;

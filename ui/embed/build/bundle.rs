@@ -1,6 +1,6 @@
 //! Turns a wasm file and the sources of the page into named, compressed files and a Rust table of them.
 //!
-//! The name of every file except the page contains a hash of its content, so browsers may cache it forever. Must not
+//! The name of every file except the page and its manifest contains a hash of its content, so browsers may cache it forever. Must not
 //! know how the wasm was built.
 
 use std::error::Error;
@@ -40,10 +40,10 @@ pub(crate) struct File {
 
 /// The page of a build without the board.
 pub(crate) fn placeholder() -> File {
-    page(PLACEHOLDER.to_owned())
+    fixed("/", "text/html; charset=utf-8", PLACEHOLDER.to_owned())
 }
 
-/// The page, its style sheet, its scripts and the wasm module.
+/// The page, its manifest, icons, style sheet and scripts, and the wasm module.
 ///
 /// # Errors
 /// When a source file is missing, the wasm cannot be read, or the page names an unknown file.
@@ -63,7 +63,8 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
         style.push_str(&read(name)?);
     }
     let quality = if release { 10 } else { 4 };
-    let font = fs::read(sources.join("style/inter.woff2")).map_err(|error| format!("reading the font: {error}"))?;
+    let binary = |name: &str| fs::read(sources.join("style").join(name)).map_err(|error| format!("reading ui/style/{name}: {error}"));
+    let font = binary("inter.woff2")?;
     style = style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));
     let named = [
         ("inter.woff2", "font/woff2", font),
@@ -73,24 +74,31 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
         ("board.wasm", "application/wasm", output.wasm_mut().emit_wasm()),
         ("icon.svg", "image/svg+xml", read("style/icon.svg")?.into_bytes()),
         ("icon-marked.svg", "image/svg+xml", read("style/icon-marked.svg")?.into_bytes()),
+        ("icon-192.png", "image/png", binary("icon-192.png")?),
+        ("icon-512.png", "image/png", binary("icon-512.png")?),
+        ("icon-maskable.png", "image/png", binary("icon-maskable.png")?),
+        ("icon-touch.png", "image/png", binary("icon-touch.png")?),
     ];
-    let mut html = read("index.html")?;
+    let (mut html, mut manifest) = (read("index.html")?, read("manifest.webmanifest")?);
     let mut files = Vec::new();
     for (name, content_type, bytes) in named {
         let path = asset_path(name, &bytes);
         let mark = format!("{{{{{name}}}}}");
-        if !html.contains(&mark) {
-            return Err(format!("ui/index.html does not name {mark}").into());
+        if !html.contains(&mark) && !manifest.contains(&mark) {
+            return Err(format!("neither ui/index.html nor ui/manifest.webmanifest names {mark}").into());
         }
         html = html.replace(&mark, &path);
-        // The font is compressed already.
-        let brotli = if content_type == "font/woff2" { None } else { Some(compress(&bytes, quality)?) };
+        manifest = manifest.replace(&mark, &path);
+        let is_compressed = matches!(content_type, "font/woff2" | "image/png");
+        let brotli = if is_compressed { None } else { Some(compress(&bytes, quality)?) };
         files.push(File { path, content_type, bytes, brotli, immutable: true });
     }
-    if html.contains("{{") {
-        return Err("ui/index.html names an unknown file".into());
+    if html.contains("{{") || manifest.contains("{{") {
+        return Err("ui/index.html or ui/manifest.webmanifest names an unknown file".into());
     }
-    files.push(page(html));
+    // An installed board keeps the address of its manifest.
+    files.push(fixed("/manifest.webmanifest", "application/manifest+json", manifest));
+    files.push(fixed("/", "text/html; charset=utf-8", html));
     Ok(files)
 }
 
@@ -131,8 +139,9 @@ fn asset_path(name: &str, bytes: &[u8]) -> String {
     format!("/assets/{stem}-{}.{extension}", digest(bytes))
 }
 
-fn page(html: String) -> File {
-    File { path: "/".to_owned(), content_type: "text/html; charset=utf-8", bytes: html.into_bytes(), brotli: None, immutable: false }
+/// A file whose address stays when its content changes.
+fn fixed(path: &str, content_type: &'static str, text: String) -> File {
+    File { path: path.to_owned(), content_type, bytes: text.into_bytes(), brotli: None, immutable: false }
 }
 
 /// The first 64 bits of the SHA-256, in hexadecimal.

@@ -7,6 +7,7 @@ use domain::team::contract::{Contract, ContractVersion, NewContract};
 use domain::team::handshake::Handshake;
 use domain::team::message::{Inbox, Message, NewMessage, Unread};
 use domain::team::minion::{Minion, SpawnPolicy};
+use domain::team::pairing::{NewPairing, Pairing};
 use domain::team::person::{NewPerson, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
 use domain::wire::{Assign, CreatedPersonToken, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
@@ -96,6 +97,11 @@ impl Client {
 
     pub(crate) async fn sessions(self) -> Result<List<BrowserSession>, Failure> {
         self.get("/api/sessions").await
+    }
+
+    /// Creates the link that signs a phone in.
+    pub(crate) async fn pair(self, new: NewPairing) -> Result<Pairing, Failure> {
+        self.send(Method::POST, "/api/pairings", &new).await
     }
 
     pub(crate) async fn revoke_session(self, session: i64) -> Result<IgnoredAny, Failure> {

@@ -8,4 +8,5 @@ pub(crate) mod new_agent;
 pub(crate) mod new_contract;
 pub(crate) mod new_handshake;
 pub(crate) mod new_person;
+pub(crate) mod pairing;
 pub(crate) mod person;

@@ -123,7 +123,7 @@ async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out(
     let board = Board::new().await;
     let path = settings::token_file(&board.config);
     let old = settings::token(&board.config).unwrap();
-    let secret = board.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let secret = board.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     assert_eq!(rotate(&board.client).await.unwrap().revoked_sessions, 1);
     let new = settings::existing_token(&board.config).unwrap().unwrap();
     assert_ne!(old, new);
@@ -133,7 +133,7 @@ async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out(
     let refused = rotate(&board.client).await.unwrap_err();
     assert!(matches!(refused, CliError::Refused { .. }), "{refused}");
     assert!(Client::new(&board.config).unwrap().delete("/api/sessions/1").await.is_err(), "it was revoked");
-    board.db.open_browser_session(OWNER, None).await.unwrap();
+    board.db.open_browser_session(OWNER, None, None).await.unwrap();
     Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
     assert_eq!(board.db.browser_sessions(&Caller::owner()).await.unwrap(), []);
 }

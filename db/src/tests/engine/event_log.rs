@@ -84,7 +84,7 @@ pub(crate) async fn story() -> Store {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let db = &store.db;
     db.set_owner("owner", "token").await.unwrap();
-    db.open_browser_session(OWNER, Some("A browser")).await.unwrap();
+    db.open_browser_session(OWNER, Some("A browser"), None).await.unwrap();
     let session = db.browser_sessions(human).await.unwrap()[0].id;
     db.revoke_browser_session(human, session).await.unwrap();
     let bea = db.add_person(human, NewPerson { name: "bea".to_owned(), role: None }).await.unwrap();

@@ -36,8 +36,8 @@ async fn age(store: &Store, column: &'static str, minutes: u64) -> Timestamp {
 async fn a_session_is_open_until_it_is_revoked() {
     let store = owned_board().await;
     let (seq, mut revocations) = (store.db.latest(), store.db.token_revocations());
-    let one = store.db.open_browser_session(OWNER, Some("Firefox\r\n\u{1b}[1m")).await.unwrap().unwrap();
-    let two = store.db.open_browser_session(OWNER, Some(&"ä".repeat(300))).await.unwrap().unwrap();
+    let one = store.db.open_browser_session(OWNER, Some("Firefox\r\n\u{1b}[1m"), None).await.unwrap().unwrap();
+    let two = store.db.open_browser_session(OWNER, Some(&"ä".repeat(300)), None).await.unwrap().unwrap();
     let listed = store.db.browser_sessions(&Caller::owner()).await.unwrap();
     assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((listed[0].user_agent.as_deref(), listed[1].user_agent.clone().unwrap().chars().count()), (Some("Firefox[1m"), 200));
@@ -57,7 +57,7 @@ async fn a_session_is_open_until_it_is_revoked() {
     assert!(store.db.use_browser_session(&one).await.unwrap().is_none());
     assert!(store.db.use_browser_session(&two).await.unwrap().is_some());
     assert_eq!(code(store.db.revoke_browser_session(&Caller::owner(), 1).await), "not-found");
-    store.db.open_browser_session(OWNER, None).await.unwrap();
+    store.db.open_browser_session(OWNER, None, None).await.unwrap();
     assert_eq!(
         store.since(seq).await,
         [
@@ -72,7 +72,7 @@ async fn a_session_is_open_until_it_is_revoked() {
 #[tokio::test]
 async fn a_session_is_written_down_as_seen_once_a_minute_and_quietly() {
     let store = owned_board().await;
-    let secret = store.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let secret = store.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     let seq = store.db.latest();
     let recent = age(&store, "last_seen_at", 0).await;
     assert!(store.db.use_browser_session(&secret).await.unwrap().is_some());
@@ -86,13 +86,13 @@ async fn a_session_is_written_down_as_seen_once_a_minute_and_quietly() {
 #[tokio::test]
 async fn a_session_expires_after_thirty_days() {
     let store = owned_board().await;
-    let secret = store.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let secret = store.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     age(&store, "created_at", 30 * 24 * 60 - 1).await;
     assert!(store.db.use_browser_session(&secret).await.unwrap().is_some());
     age(&store, "created_at", 30 * 24 * 60).await;
     assert!(store.db.use_browser_session(&secret).await.unwrap().is_none());
     assert_eq!(store.db.browser_sessions(&Caller::owner()).await.unwrap(), []);
-    store.db.open_browser_session(OWNER, None).await.unwrap();
+    store.db.open_browser_session(OWNER, None, None).await.unwrap();
     let kept: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM browser_sessions").fetch_one(&store.db.readers).await.unwrap();
     assert_eq!(kept, 1, "the expired one was deleted");
 }
@@ -102,7 +102,7 @@ async fn another_human_token_revokes_all_sessions() {
     let store = Store::board().await;
     let (old, new) = (new_token(), new_token());
     assert_eq!(store.db.set_owner("owner", &old).await.unwrap(), 0);
-    let open = async || store.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
+    let open = async || store.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     let secrets = [open().await, open().await];
     assert_eq!(store.db.set_owner("owner", &old).await.unwrap(), 0, "the same token again, as at each start");
     assert!(store.db.use_browser_session(&secrets[0]).await.unwrap().is_some());

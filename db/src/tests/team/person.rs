@@ -165,7 +165,7 @@ async fn changed_role_applies_at_once_to_tokens_and_sessions() {
     let (db, owner, task) = (&store.db, &Caller::owner(), store.task("A task").await);
     let person = db.add_person(owner, new_person("ann", PersonRole::Member)).await.unwrap();
     let token = db.create_person_token(owner, person.id).await.unwrap();
-    let secret = db.open_browser_session(person.id, None).await.unwrap().unwrap();
+    let secret = db.open_browser_session(person.id, None, None).await.unwrap().unwrap();
     let callers = async || [db.caller(&token).await.unwrap().unwrap(), db.use_browser_session(&secret).await.unwrap().unwrap()];
     for caller in callers().await {
         db.add_comment(&caller, &task, "As a member", None).await.unwrap();
@@ -244,8 +244,8 @@ async fn only_the_owner_manages_persons_tokens_and_sessions_of_others() {
     let store = owned_board().await;
     let (db, project, ann) = (&store.db, &store.project, join(&store, "ann", PersonRole::Member).await);
     let Caller::Person(PersonCaller { id, .. }) = ann else { panic!("not a person") };
-    db.open_browser_session(OWNER, None).await.unwrap();
-    db.open_browser_session(id, None).await.unwrap();
+    db.open_browser_session(OWNER, None, None).await.unwrap();
+    db.open_browser_session(id, None, None).await.unwrap();
     let of = async |caller: &Caller| -> Vec<i64> { db.browser_sessions(caller).await.unwrap().iter().map(|session| session.person_id).collect() };
     assert_eq!((of(&Caller::owner()).await, of(&ann).await), (vec![OWNER, id], vec![id]));
     assert_eq!(code(db.browser_sessions(&Caller::Runner).await), "human-only");
@@ -274,7 +274,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     let (db, owner) = (&store.db, &Caller::owner());
     let person = db.add_person(owner, new_person("ann", PersonRole::Member)).await.unwrap();
     let token = db.create_person_token(owner, person.id).await.unwrap();
-    let secret = db.open_browser_session(person.id, None).await.unwrap().unwrap();
+    let secret = db.open_browser_session(person.id, None, None).await.unwrap().unwrap();
     let ann = db.caller(&token).await.unwrap().unwrap();
     assert_eq!(db.use_browser_session(&secret).await.unwrap().as_ref(), Some(&ann));
     let task = store.task("A task").await;
@@ -290,7 +290,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     db.remove_person(owner, person.id).await.unwrap();
     assert!(revocations.has_changed().unwrap());
     assert_eq!((db.caller(&token).await.unwrap(), db.use_browser_session(&secret).await.unwrap()), (None, None));
-    assert_eq!(db.open_browser_session(person.id, None).await.unwrap(), None, "a link that was not used");
+    assert_eq!(db.open_browser_session(person.id, None, None).await.unwrap(), None, "a link that was not used");
     let events = store.since(seq).await;
     assert!(events.contains(&PersonEvent::Removed { person: "ann".to_owned() }.into()));
     assert!(events.contains(&HandshakeEvent::Completed { handshake: asked }.into()), "the handshake no longer waits for them");

@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::Client;
+use crate::components::icon::{Icon, PLUS};
+use crate::components::team::pairing::PairDialog;
 use crate::reader::Reader;
 use crate::time::Clock;
 
@@ -14,6 +16,7 @@ pub(crate) fn BrowserSessions(
     changed: Trigger,
 ) -> impl IntoView {
     let client = Client::from_context();
+    let pairing = RwSignal::new(false);
     let sessions = RwSignal::new(Vec::<BrowserSession>::new());
     Effect::new(move || {
         changed.track();
@@ -27,7 +30,15 @@ pub(crate) fn BrowserSessions(
     let several = Memo::new(move |_| sessions.with(|all| all.iter().any(|session| session.person_id != all[0].person_id)));
     view! {
         <section class="section" aria-label="Signed-in browsers">
-            <h2>"Signed-in browsers"</h2>
+            <div class="page-head">
+                <h2>"Signed-in browsers"</h2>
+                {Reader::may_write().then(|| view! {
+                    <button type="button" class="button small" on:click=move |_| pairing.set(true)>
+                        <Icon drawing=PLUS />
+                        "Pair a phone"
+                    </button>
+                })}
+            </div>
             <ul class="rows">
                 <For each=move || sessions.get() key=|session| session.id let:session>
                     <SessionRow session=session named=several changed=changed />
@@ -37,15 +48,21 @@ pub(crate) fn BrowserSessions(
                 <p class="faint small-text">"No browser is signed in. Open the link that `vibe-relay serve` prints."</p>
             </Show>
         </section>
+        <Show when=move || pairing.get()>
+            <PairDialog changed=changed close=Callback::new(move |()| pairing.set(false)) />
+        </Show>
     }
 }
 
 #[component]
 fn SessionRow(session: BrowserSession, named: Memo<bool>, changed: Trigger) -> impl IntoView {
     let (client, clock) = (Client::from_context(), Clock::from_context());
-    let BrowserSession { id, person, user_agent, created_at, last_seen_at, .. } = session;
+    let BrowserSession { id, person, device, user_agent, created_at, last_seen_at, .. } = session;
     let browser = user_agent.unwrap_or_else(|| "Unknown browser".to_owned());
-    let label = format!("Sign out browser {id}");
+    let (verb, label) = match &device {
+        Some(device) => ("Revoke", format!("Revoke {device}, session {id}")),
+        None => ("Sign out", format!("Sign out browser {id}")),
+    };
     // A refusal is shown by the client; the list is then still right.
     let revoke = move |_| client.act(client.revoke_session(id), move |_| changed.notify());
     view! {
@@ -54,6 +71,7 @@ fn SessionRow(session: BrowserSession, named: Memo<bool>, changed: Trigger) -> i
                 <p class="row">
                     <span class="mono faint">{format!("#{id}")}</span>
                     {move || named.get().then(|| view! { <strong>{person.clone()}</strong> })}
+                    {device.map(|device| view! { <strong>{device}</strong> })}
                     <span class="small-text">{browser}</span>
                 </p>
                 <p class="row small-text faint">
@@ -63,7 +81,7 @@ fn SessionRow(session: BrowserSession, named: Memo<bool>, changed: Trigger) -> i
             </div>
             {Reader::may_write().then(|| view! {
                 <div class="entry-tools">
-                    <button type="button" class="button small" aria-label=label on:click=revoke>"Sign out"</button>
+                    <button type="button" class="button small" aria-label=label on:click=revoke>{verb}</button>
                 </div>
             })}
         </li>
