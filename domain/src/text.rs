@@ -77,6 +77,12 @@ pub fn excerpt_end(given: &str, limit: usize) -> String {
     if count <= limit { line } else { format!("…{}", line.chars().skip(count - limit).collect::<String>().trim_start()) }
 }
 
+/// Quotes a word for a POSIX shell, if it has to be quoted.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+,=".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,8 +32,7 @@ pub(crate) const PLANS: &str = "SELECT project_id, COUNT(*) AS tasks, MAX(create
   WHERE status IN ('backlog', 'in_progress', 'in_review') AND status = 'backlog' AND held_by = 'plan' GROUP BY +project_id";
 
 /// The merged tasks that wait to be landed.
-pub(crate) const TO_LAND: &str =
-    "SELECT project_id, to_land AS tasks FROM finished_sums WHERE status = 'done' AND to_land > 0";
+pub(crate) const TO_LAND: &str = "SELECT project_id, to_land AS tasks FROM finished_sums WHERE status = 'done' AND to_land > 0";
 
 /// The tasks that wait for a higher limit of their project or of the day.
 pub(crate) const OVER_LIMIT: &str = "SELECT project_id, wait_reason, MIN(updated_at) AS since FROM tasks

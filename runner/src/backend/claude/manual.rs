@@ -2,20 +2,16 @@
 
 use std::path::Path;
 
+use domain::text::shell_word;
+
 use super::environment::CONFIG_VARIABLE;
 
 /// The shell command that continues a session that was used in `checkout`, without the id of the session. `config_dir` is the value of
 /// `CLAUDE_CONFIG_DIR` for the agent: the program finds a session only below its own folder.
 pub fn resume_command(command: &[String], config_dir: Option<&str>, checkout: &Path) -> String {
-    let program: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-    let folder = config_dir.map(|folder| format!("{CONFIG_VARIABLE}={} ", quoted(folder))).unwrap_or_default();
-    format!("cd {} && {folder}{} --resume", quoted(&checkout.to_string_lossy()), program.join(" "))
-}
-
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+,=".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    let program: Vec<String> = command.iter().map(|word| shell_word(word)).collect();
+    let folder = config_dir.map(|folder| format!("{CONFIG_VARIABLE}={} ", shell_word(folder))).unwrap_or_default();
+    format!("cd {} && {folder}{} --resume", shell_word(&checkout.to_string_lossy()), program.join(" "))
 }
 
 #[cfg(test)]
