@@ -14,7 +14,7 @@ use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::theme::Density;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
-use crate::keys::listen_for_palette;
+use crate::keys::{listen_for_needs_you, listen_for_palette};
 use crate::markdown::Markdown;
 use crate::notifications;
 use crate::overview::Overview;
@@ -111,12 +111,19 @@ pub(crate) fn App() -> impl IntoView {
     follow_task_links(client, navigation);
     draft::remove_expired();
     let live = Live::provide(client, status);
-    notifications::follow(Overview::provide(client, live));
-    status.refresh();
+    let overview = Overview::provide(client, live);
+    notifications::follow(overview);
+    let at_work = Memo::new(move |_| overview.agents_at_work());
+    // An agent that starts or ends also changes the cost and the limits.
+    Effect::new(move |_| {
+        at_work.track();
+        status.refresh();
+    });
     Absence::provide(client);
     Density::provide();
     // Before the pages, which leave alone the keys that it takes.
     listen_for_palette(Palette::provide());
+    listen_for_needs_you(navigation);
     Effect::new(move |_| {
         let _page = navigation.get();
         toasts.leave_page();

@@ -60,6 +60,24 @@ pub(crate) fn step(step: Step) {
     }
 }
 
+/// Presses the action of the open panel or of the focused card. Among several, such as the answers to a question, it focuses the first.
+pub(crate) fn press_action() {
+    if find(".sheet").is_some() {
+        if let Some(answer) = find(".sheet .question .options button:enabled") {
+            focus(&answer);
+        } else if let Some(action) = find(".sheet header button.primary:enabled, .sheet header a.primary") {
+            action.click();
+        }
+        return;
+    }
+    let Some(card) = focused().and_then(|element| element.closest("[data-task]").ok().flatten()) else { return };
+    match elements(card.query_selector_all(".card-actions button:enabled, .card-actions a")).as_slice() {
+        [] => {}
+        [only] => only.click(),
+        [first, ..] => focus(first),
+    }
+}
+
 /// The task whose card is `by` cards after that of `task` on the board, column after column.
 pub(crate) fn neighbour_of(task: &TaskId, by: isize) -> Option<TaskId> {
     let tasks: Vec<TaskId> = elements(document().query_selector_all("[data-status]:not([data-folded]) [data-task]"))

@@ -1,5 +1,7 @@
 //! Keyboard shortcuts: the action of each key of a page, the keys of the palette on every page, and the presses that belong to something else.
 
+use std::cell::Cell;
+
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -8,7 +10,7 @@ use web_sys::{Element, KeyboardEvent};
 use crate::components::dialog::focused;
 use crate::components::palette::{Mode, Palette};
 use crate::focus::Step;
-use crate::route::Section;
+use crate::route::{Navigation, Route, Section};
 
 /// The action of a shortcut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub(crate) enum Key {
     Help,
     Settings,
     Move,
+    /// Presses or focuses the button of the panel or of the focused card for what only the person can do.
+    Act,
     /// Opens the review of the task in the panel or of the focused card.
     Review,
     Walk(Step),
@@ -26,8 +30,11 @@ pub(crate) enum Key {
     Close,
 }
 
+/// The two keys that open *Needs you*, one after the other.
+const NEEDS_YOU: (&str, &str) = ("g", "i");
+
 /// Every shortcut with its effect, for the help.
-pub(crate) const HELP: [(&str, &str); 13] = [
+pub(crate) const HELP: [(&str, &str); 15] = [
     ("Ctrl+K", "Open the palette: actions, tasks, projects, agents and settings. On a Mac: ⌘K"),
     ("/", "Search the texts of all projects"),
     ("n", "New task, or new item on the current page"),
@@ -36,8 +43,10 @@ pub(crate) const HELP: [(&str, &str); 13] = [
     ("← ↑ ↓ →", "Go to a neighbouring card"),
     ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
+    ("a", "Do what the card waits for: start, retry, review, or choose an answer"),
     ("m", "Move the card"),
     ("r", "Review the changes of the card"),
+    ("g i", "Needs you"),
     ("s", "Settings: signed-in browsers and people"),
     ("Esc", "Close the panel or dialog"),
     ("?", "Show this help"),
@@ -84,6 +93,7 @@ fn meaning(key: &str) -> Option<Key> {
         "?" => Key::Help,
         "s" => Key::Settings,
         "m" => Key::Move,
+        "a" => Key::Act,
         "r" => Key::Review,
         "Escape" => Key::Close,
         "ArrowUp" | "k" => Key::Walk(Step::Up),
@@ -159,6 +169,23 @@ pub(crate) fn listen_for_palette(palette: Palette) {
     on_cleanup(move || listener.remove());
 }
 
+/// Opens *Needs you* from any page, by `g` and then `i`.
+pub(crate) fn listen_for_needs_you(navigation: Navigation) {
+    let is_prefixed = Cell::new(false);
+    let listener = window_event_listener(ev::keydown, move |event| {
+        let was_prefixed = is_prefixed.take();
+        if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || is_handled_elsewhere(&event, false, false) {
+            return;
+        }
+        is_prefixed.set(event.key() == NEEDS_YOU.0);
+        if was_prefixed && event.key() == NEEDS_YOU.1 {
+            event.prevent_default();
+            navigation.go(Route::NeedsYou);
+        }
+    });
+    on_cleanup(move || listener.remove());
+}
+
 /// Whether a dialog is open. It receives every key, even when a click on its text removed the focus from it.
 fn has_dialog() -> bool {
     document().query_selector("dialog[open]").ok().flatten().is_some()
@@ -200,7 +227,8 @@ mod tests {
         let keys = |help: &[(&'static str, &str)]| help.iter().flat_map(|(keys, _)| keys.split(' ')).map(pressed).collect::<Vec<_>>();
         for key in keys(&HELP).into_iter().filter(|key| *key != "Enter") {
             let of_palette = key.strip_prefix("Ctrl+").map_or_else(|| palette_mode(key, false), |key| palette_mode(key, true));
-            assert!(meaning(key).is_some() != of_palette.is_some(), "{key}");
+            let opens_needs_you = [NEEDS_YOU.0, NEEDS_YOU.1].contains(&key);
+            assert_eq!([meaning(key).is_some(), of_palette.is_some(), opens_needs_you].into_iter().filter(|known| *known).count(), 1, "{key}");
         }
         for key in keys(&REVIEW_HELP) {
             assert!(review_meaning(key).is_some(), "{key}");

@@ -43,6 +43,11 @@ impl Overview {
         expect_context()
     }
 
+    /// How many managed agents are at work, on all projects. None before the first answer.
+    pub(crate) fn agents_at_work(self) -> Option<usize> {
+        self.projects.value.with(|projects| projects.as_ref().map(|projects| projects.iter().map(|project| project.agents.len()).sum()))
+    }
+
     /// How many decisions wait for the person.
     pub(crate) fn needs_you_count(self) -> usize {
         self.needs_you.value.with(|list| list.as_ref().map_or(0, |list| list.items.len()))

@@ -17,6 +17,7 @@ use crate::overview::Overview;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::socket::{ConnectionState, Live};
+use crate::time::Clock;
 
 #[component]
 pub(crate) fn Sidebar() -> impl IntoView {
@@ -188,11 +189,19 @@ pub(crate) fn segments(tasks: &TaskCounts) -> Segments {
 /// How many agents are at work, on all projects.
 #[component]
 fn RunnerState() -> impl IntoView {
-    let status = ServerStatus::from_context();
+    let (status, overview, clock) = (ServerStatus::from_context(), Overview::from_context(), Clock::from_context());
     let text = move || {
-        let server = status.server.get()?;
-        let (live, most) = (server.runner.live_runs.len(), server.runner.max_agents);
-        Some(if server.paused_at.is_some() { "All projects are paused".to_owned() } else { format!("{live} of {most} agents at work") })
+        let (server, live) = (status.server.get()?, overview.agents_at_work()?);
+        let most = server.runner.max_agents;
+        Some(match server.runner.parked.first() {
+            _ if server.paused_at.is_some() => "All projects are paused".to_owned(),
+            Some(parking) => format!("No agents start: {}", parking.reason.sentence()),
+            None => format!("{live} of {most} agents at work"),
+        })
+    };
+    let next_check = move || {
+        let parked = status.server.with(|server| server.as_ref().and_then(|server| server.runner.parked.first().map(|parking| parking.until)));
+        parked.and_then(|until| clock.until(until))
     };
     let today = move || {
         let cost = status.server.with(|server| server.as_ref().map(|server| server.cost_today_micro_usd));
@@ -201,6 +210,7 @@ fn RunnerState() -> impl IntoView {
     view! {
         <div>
             <span class="tabular">{text}</span>
+            <span class="tabular faint">{next_check}</span>
             <span class="tabular faint">{today}</span>
         </div>
     }

@@ -23,6 +23,7 @@ use crate::components::runs::pause::{PauseProject, PausedBadge};
 use crate::components::section_nav::{MoreSections, SectionNav};
 use crate::components::theme::DensityButton;
 use crate::filter::{Facet, Filter};
+use crate::overview::Overview;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
@@ -119,9 +120,10 @@ fn GraphLink() -> impl IntoView {
 /// How many of the agents that may work at once are at work.
 #[component]
 fn Slots() -> impl IntoView {
-    let status = ServerStatus::from_context();
+    let (status, overview) = (ServerStatus::from_context(), Overview::from_context());
     let text = move || {
-        status.server.with(|server| server.as_ref().map(|server| format!("{} of {} agents", server.runner.live_runs.len(), server.runner.max_agents)))
+        let most = status.server.with(|server| server.as_ref().map(|server| server.runner.max_agents));
+        Some(format!("{} of {} agents", overview.agents_at_work()?, most?))
     };
     view! { <span class="slots">{text}</span> }
 }

@@ -1,6 +1,7 @@
 //! The facts about a task: dependencies, contributors, branch, model and cost.
 
 use domain::board::card::Card;
+use domain::text::shell_word;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 
@@ -8,6 +9,8 @@ use crate::components::badge::status_label;
 use crate::components::board::card_facts::card_facts;
 use crate::components::board::task_contributors::TaskContributors;
 use crate::components::board::task_link::TaskLink;
+use crate::components::copy_button::copy;
+use crate::components::toast::Toasts;
 use crate::store::Store;
 
 #[component]
@@ -19,7 +22,6 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
     let short = |sha: &String| sha.chars().take(12).collect::<String>();
     let rows = [
         ("Branch", fact(|view| view.task.branch.clone())),
-        ("Checkout", fact(|view| view.task.worktree_path.clone())),
         ("Model", fact(|view| view.task.model.clone())),
         ("Review rounds", fact(|view| (view.task.review_rounds > 0).then(|| view.task.review_rounds.to_string()))),
     ];
@@ -60,15 +62,42 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
             }
         })
         .collect_view();
+    let checkout = fact(|view| view.task.worktree_path.clone());
     view! {
         <dl class="details">
             {dependencies}
             <TaskContributors card=card view=view />
             {rows}
+            {move || checkout.get().map(|folder| view! { <Checkout folder=folder /> })}
             {move || facts.get().into_iter().map(|(name, value)| view! {
                 <dt>{name}</dt>
                 <dd>{value}</dd>
             }).collect_view()}
         </dl>
+    }
+}
+
+/// The checkout of a task, and commands that open it on the machine of the server.
+#[component]
+fn Checkout(folder: String) -> impl IntoView {
+    let toasts = Toasts::from_context();
+    let commands = [("terminal", format!("cd {}", shell_word(&folder))), ("editor", format!("${{EDITOR:-vi}} {}", shell_word(&folder)))];
+    let buttons = commands
+        .map(|(program, command)| {
+            let title = command.clone();
+            let label = format!("Copy the command that opens the checkout in your {program}");
+            view! {
+                <button type="button" class="button quiet small" title=title aria-label=label on:click=move |_| copy(toasts, command.clone())>
+                    {format!("Copy for {program}")}
+                </button>
+            }
+        })
+        .collect_view();
+    view! {
+        <dt>"Checkout"</dt>
+        <dd>
+            <span class="mono">{folder}</span>
+            <span class="row">{buttons}</span>
+        </dd>
     }
 }

@@ -93,6 +93,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                 }
             }
             Key::Move => open_move_menu(moves),
+            Key::Act => focus::press_action(),
             Key::Walk(step) => focus::step(step),
             Key::Close => go_back(navigation, &home),
         }
