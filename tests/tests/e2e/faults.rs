@@ -28,10 +28,9 @@ async fn dead_server_is_visible_beside_an_open_panel_and_its_text_is_kept() {
 
     server.kill().await.unwrap();
     browser.shows(".banner[role=alert]", "The server does not answer since").await;
-    for width in [1280, 390] {
-        browser.resize(width, 844).await;
-        is_on_top(&browser, ".banner[role=alert]").await;
-    }
+    is_on_top(&browser, ".banner[role=alert]").await;
+    browser.resize(390, 844).await;
+    is_on_top(&browser, ".sheet .banner[role=alert]").await;
     browser.resize(1280, 900).await;
     browser.has(".sheet header button.primary:disabled").await;
     browser.click(".composer textarea").await;
@@ -82,7 +81,7 @@ async fn address_and_title_of_the_tab_tell_what_is_shown() {
     browser.has(".history li").await;
     browser.shows("[role=tab][aria-selected=true]", "History").await;
     browser.lacks("[data-task=TASK-002]").await;
-    let answer = serde_json::json!({ "answer": "Violet" });
+    let answer = serde_json::json!({ "content": "Violet" });
     let _answered: serde_json::Value = server.post(&format!("/api/tasks/{asking}/answer"), &answer).await.unwrap();
     browser.until("the title counts no longer", "document.title === 'Letters · vibe-relay'").await;
     support::open(&server, asking.as_str());

@@ -115,7 +115,11 @@ impl Newcomer<'_> {
     async fn picture(&mut self, name: &str) {
         if let Input::Pointer { pictures } = &self.input {
             self.taken += 1;
-            std::fs::write(pictures.join(format!("newcomer-{:02}-{name}.png", self.taken)), self.browser.screenshot().await).unwrap();
+            for theme in ["dark", "light"] {
+                self.browser.prefer_color_scheme(theme).await;
+                let picture = pictures.join(format!("newcomer-{:02}-{name}-{theme}.png", self.taken));
+                std::fs::write(picture, self.browser.screenshot().await).unwrap();
+            }
         }
     }
 }

@@ -27,9 +27,9 @@ pub(crate) fn Notices() -> impl IntoView {
     }
 }
 
-/// Says since when the server does not answer. It precedes everything else, beside an open panel too.
+/// Says since when the server does not answer. It precedes everything else, and stands in an open panel where that covers the page.
 #[component]
-fn LostConnection() -> impl IntoView {
+pub(crate) fn LostConnection() -> impl IntoView {
     let live = Live::from_context();
     move || {
         let since = live.lost_since.get()?;

@@ -19,6 +19,7 @@ use crate::components::board::task_overview::TaskOverview;
 use crate::components::dialog::{focused, restore_focus};
 use crate::components::diff_view::Changes;
 use crate::components::icon::{CLOSE, DOWN, EXPAND, Icon, UP};
+use crate::components::notices::LostConnection;
 use crate::components::runs::attempt::Attempts;
 use crate::focus::neighbour_of;
 use crate::project_data::ProjectData;
@@ -143,6 +144,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
         .collect_view();
     view! {
         <aside class="sheet" node_ref=sheet tabindex="-1" aria-labelledby="sheet-title">
+            <LostConnection />
             <header>
                 <div class="sheet-bar">
                     <span class="faint tabular">{task.to_string()}</span>
