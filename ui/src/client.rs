@@ -6,7 +6,7 @@ mod board;
 mod runs;
 mod team;
 
-pub(crate) use board::image_address;
+pub(crate) use board::{ActivityFilter, image_address};
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;

@@ -7,6 +7,7 @@ pub(crate) mod cc_picker;
 pub(crate) mod copy_button;
 pub(crate) mod dialog;
 pub(crate) mod diff_view;
+pub(crate) mod filter_select;
 pub(crate) mod form;
 pub(crate) mod glyph;
 pub(crate) mod help;

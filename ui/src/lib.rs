@@ -11,6 +11,7 @@ mod client;
 mod components;
 mod draft;
 mod drag;
+mod event_history;
 mod filter;
 mod focus;
 mod invalidation;

@@ -112,6 +112,8 @@ impl ProjectData {
             Section::Goals => has_items(self.goals),
             Section::Contracts => has_items(self.contracts),
             Section::Handshakes => has_items(self.handshakes),
+            // Read now and then.
+            Section::Activity => false,
         }
     }
 

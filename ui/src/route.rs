@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use web_sys::{MouseEvent, UrlSearchParams};
 
-use crate::client::MessageFilter;
+use crate::client::{ActivityFilter, MessageFilter};
 
 /// A section of a project with its own page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,11 +18,12 @@ pub(crate) enum Section {
     Goals,
     Contracts,
     Handshakes,
+    Activity,
 }
 
 impl Section {
     /// In the order of the tabs and of the keys from 1.
-    pub(crate) const ALL: [Self; 6] = [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes];
+    pub(crate) const ALL: [Self; 7] = [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Activity];
 
     /// The path segment in an address, empty for the board.
     const fn path(self) -> &'static str {
@@ -33,6 +34,7 @@ impl Section {
             Self::Goals => "goals",
             Self::Contracts => "contracts",
             Self::Handshakes => "handshakes",
+            Self::Activity => "activity",
         }
     }
 
@@ -40,6 +42,7 @@ impl Section {
         match self {
             Self::Board => Route::Board { project, task: None },
             Self::Messages => Route::Messages { project, filter: MessageFilter::default() },
+            Self::Activity => Route::Activity { project, filter: ActivityFilter::default() },
             section => Route::ProjectSection { project, section },
         }
     }
@@ -88,6 +91,11 @@ pub(crate) enum Route {
         project: ProjectId,
         filter: MessageFilter,
     },
+    /// The history of the project, or a filtered part of it.
+    Activity {
+        project: ProjectId,
+        filter: ActivityFilter,
+    },
     /// Another section beside the board.
     ProjectSection {
         project: ProjectId,
@@ -116,6 +124,15 @@ impl Route {
             ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
                 let task = parameter("task").and_then(|task| task.parse().ok());
                 Self::Messages { project, filter: MessageFilter { task, agent: parameter("agent").filter(|name| is_name(name)) } }
+            }),
+            ["projects", id, "activity"] => project(id).map_or(Self::Unknown, |project| {
+                let filter = ActivityFilter {
+                    topic: parameter("topic").and_then(|topic| topic.parse().ok()),
+                    task: parameter("task").and_then(|task| task.parse().ok()),
+                    actor: parameter("actor").filter(|name| is_name(name)),
+                    details: parameter("details").is_some_and(|details| details == "true"),
+                };
+                Self::Activity { project, filter }
             }),
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
@@ -152,12 +169,11 @@ impl Route {
             Self::Land { project, landing: None } => format!("/projects/{project}/land"),
             Self::Land { project, landing: Some(landing) } => format!("/projects/{project}/land?landing={landing}"),
             Self::Messages { project, filter } => {
-                let agent = filter.agent.as_ref().map(|agent| format!("agent={agent}"));
-                let task = filter.task.as_ref().map(|task| format!("task={task}"));
-                let query: Vec<String> = agent.into_iter().chain(task).collect();
-                let separator = if query.is_empty() { "" } else { "?" };
-                format!("/projects/{project}/messages{separator}{}", query.join("&"))
+                let agent = filter.agent.clone().map(|agent| ("agent", agent));
+                let task = filter.task.as_ref().map(|task| ("task", task.to_string()));
+                format!("/projects/{project}/messages{}", query(agent.into_iter().chain(task)))
             }
+            Self::Activity { project, filter } => format!("/projects/{project}/activity{}", query(filter.parameters())),
             Self::ProjectSection { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
@@ -172,6 +188,7 @@ impl Route {
             | Self::Graph { project }
             | Self::Land { project, .. }
             | Self::Messages { project, .. }
+            | Self::Activity { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
@@ -184,6 +201,7 @@ impl Route {
                 Some(Section::Board)
             }
             Self::Messages { .. } => Some(Section::Messages),
+            Self::Activity { .. } => Some(Section::Activity),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
@@ -194,6 +212,14 @@ impl Route {
         match self {
             Self::Messages { filter, .. } => filter.clone(),
             _ => MessageFilter::default(),
+        }
+    }
+
+    /// The history to show.
+    pub(crate) fn activity_filter(&self) -> ActivityFilter {
+        match self {
+            Self::Activity { filter, .. } => filter.clone(),
+            _ => ActivityFilter::default(),
         }
     }
 
@@ -258,6 +284,12 @@ impl Navigation {
     }
 }
 
+/// The query of an address. The values need no escaping.
+fn query(parameters: impl IntoIterator<Item = (&'static str, String)>) -> String {
+    let pairs: Vec<String> = parameters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
 /// Whether the text consists of the characters of agent names, which need no escaping in an address.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
@@ -271,6 +303,8 @@ fn current() -> Route {
 
 #[cfg(test)]
 mod tests {
+    use domain::board::activity::Topic;
+
     use super::*;
 
     /// Splits an address as the browser does.
@@ -303,6 +337,15 @@ mod tests {
             messages(Some(7), None),
             messages(None, Some("platform/mara-2")),
             messages(Some(7), Some("human")),
+            Route::Activity {
+                project: project.clone(),
+                filter: ActivityFilter {
+                    topic: Some(Topic::Failures),
+                    task: Some(TaskId::new(7)),
+                    actor: Some("coder-TASK-007".to_owned()),
+                    details: true,
+                },
+            },
         ];
         let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
         for page in pages {

@@ -49,15 +49,39 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_milliseconds(js_sys::Date::now() as i64)
 }
 
+fn local(at: Timestamp) -> js_sys::Date {
+    #[expect(clippy::cast_precision_loss, reason = "current times in milliseconds fit into f64")]
+    js_sys::Date::new(&JsValue::from_f64(at.milliseconds() as f64))
+}
+
+/// The time of day in the zone of the browser, such as `14:05`.
+pub(crate) fn local_clock(at: Timestamp) -> String {
+    let date = local(at);
+    format!("{:02}:{:02}", date.get_hours(), date.get_minutes())
+}
+
+/// The date in the zone of the browser, such as `2026-01-31`.
+pub(crate) fn local_day(at: Timestamp) -> String {
+    let date = local(at);
+    format!("{}-{:02}-{:02}", date.get_full_year(), date.get_month() + 1, date.get_date())
+}
+
 /// The time of day in the zone of the browser, such as `14:05`, with the date if it is another day.
 pub(crate) fn local_time(at: Timestamp) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "current times in milliseconds fit into f64")]
-    let date = js_sys::Date::new(&JsValue::from_f64(at.milliseconds() as f64));
-    let clock = format!("{:02}:{:02}", date.get_hours(), date.get_minutes());
-    if date.to_date_string() == js_sys::Date::new_0().to_date_string() {
-        return clock;
+    let (clock, day) = (local_clock(at), local_day(at));
+    if day == local_day(now()) { clock } else { format!("{} {clock}", &day[5..]) }
+}
+
+/// The heading of a day, such as `Today` or `Saturday, 2026-01-31`. Days are dates such as `2026-01-31`.
+pub(crate) fn day_heading(day: &str, today: &str) -> String {
+    let number = |day: &str| format!("{day}T00:00:00.000Z").parse().map_or(0, |at: Timestamp| at.milliseconds() / 86_400_000);
+    const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+    match number(today) - number(day) {
+        0 => "Today".to_owned(),
+        1 => "Yesterday".to_owned(),
+        // 1970 began on a Thursday.
+        _ => format!("{}, {day}", WEEKDAYS[usize::try_from(number(day).rem_euclid(7)).unwrap_or_default()]),
     }
-    format!("{:02}-{:02} {clock}", date.get_month() + 1, date.get_date())
 }
 
 /// `42s`, `3m 07s`, `2h 05m`, `3d 4h`.
@@ -75,6 +99,13 @@ pub(crate) fn span(span: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_are_named_by_their_distance() {
+        let headings = ["2026-11-23", "2026-11-22", "2026-11-21", "2026-02-28", "2026-11-24"].map(|day| day_heading(day, "2026-11-23"));
+        assert_eq!(headings, ["Today", "Yesterday", "Saturday, 2026-11-21", "Saturday, 2026-02-28", "Tuesday, 2026-11-24"]);
+        assert_eq!(day_heading("2025-12-31", "2026-01-01"), "Yesterday");
+    }
 
     #[test]
     fn spans_have_two_units() {

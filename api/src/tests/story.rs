@@ -129,7 +129,9 @@ async fn projects(story: &mut Story) {
     assert_eq!(alone["code"], "invalid", "{alone}");
     story.act("post", "/api/projects/{id}/plan/approve", "PROJ-001", Value::Null, StatusCode::OK).await;
     assert_eq!(story.get("/api/needs-you", "").await["items"], json!([]));
-    let history = story.call("get", "/api/projects/{id}/activity", "PROJ-001", "?kind=plan_approved&limit=1", Value::Null).await.json();
+    let history =
+        story.call("get", "/api/projects/{id}/activity", "PROJ-001", "?topic=decisions&kind=plan_approved&limit=1", Value::Null).await.json();
+    assert_eq!(history["items"][0]["topic"], "decisions");
     assert_eq!((&history["items"][0]["sentence"], &history["items"][0]["actor"]), (&json!("You started the plan"), &json!("human")), "{history}");
     assert_eq!(story.get("/api/tasks/{id}", task.as_str()).await["held_by"], Value::Null);
     story.act("post", "/api/tasks/{id}/cancel", task.as_str(), json!({"reason": "obsolete"}), StatusCode::OK).await;

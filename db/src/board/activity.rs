@@ -1,7 +1,7 @@
 //! The history of a project, newest first. A page reads a bounded number of events, however long the log is.
 
 use domain::actor::Actor;
-use domain::board::activity::Activity;
+use domain::board::activity::{Activity, Topic};
 use domain::event::Seq;
 use domain::event::sentence::DETAILS;
 use domain::id::{ProjectId, TaskId};
@@ -20,6 +20,7 @@ const MAX_READ: i64 = 5_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityQuery {
     pub task: Option<TaskId>,
+    pub topic: Option<Topic>,
     /// Only events of this kind.
     pub kind: Option<String>,
     /// Only events of this actor.
@@ -58,7 +59,8 @@ impl Db {
                 break;
             }
             let is_shown = query.kind.as_deref().map_or(query.details || !DETAILS.contains(&kind), |wanted| wanted == kind);
-            if is_shown && actor.as_deref().is_none_or(|wanted| wanted == by) {
+            let is_on_topic = query.topic.map_or(Ok(true), |topic| row.try_get("has_failure").map(|failed| Topic::of(kind, failed) == topic))?;
+            if is_shown && is_on_topic && actor.as_deref().is_none_or(|wanted| wanted == by) {
                 found.push(seq);
             }
         }
@@ -74,8 +76,9 @@ impl Db {
     }
 }
 
-/// The newest events of a project or of its task, without their content.
+/// The newest events of a project or of its task, without their content. Only the end of an attempt is read further, for its topic.
 pub(crate) fn sql(query: &ActivityQuery) -> String {
+    let has_failure = if query.topic.is_some() { "kind = 'run_ended' AND payload ->> '$.event.failure' IS NOT NULL" } else { "0" };
     let about = if query.task.is_some() { "task_id = $2 AND +project_id = $1" } else { "project_id = $1" };
-    format!("SELECT seq, kind, actor FROM events WHERE {about} AND seq < $3 ORDER BY seq DESC LIMIT $4")
+    format!("SELECT seq, kind, actor, {has_failure} AS has_failure FROM events WHERE {about} AND seq < $3 ORDER BY seq DESC LIMIT $4")
 }

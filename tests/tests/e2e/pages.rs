@@ -115,6 +115,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("team", format!("{board}/team"), "main li"),
         ("messages", format!("{board}/messages"), ".message"),
         ("goals", format!("{board}/goals"), ".entry"),
+        ("activity", format!("{board}/activity"), ".activity-day li"),
         ("plan", format!("{url}/projects/{planned}/plan"), ".plan li"),
         ("graph", format!("{board}/graph"), "svg path"),
         ("land", format!("{board}/land"), "main h2"),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 11] = [
+const STYLES: [&str; 12] = [
     "style/tokens.css",
     "style/base.css",
     "style/components.css",
@@ -23,6 +23,7 @@ const STYLES: [&str; 11] = [
     "style/review.css",
     "style/land.css",
     "style/plan.css",
+    "style/activity.css",
     "style/palette.css",
 ];
 

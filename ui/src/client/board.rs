@@ -1,10 +1,11 @@
 //! Requests about projects, plans, tasks, comments, review gates and goals.
 
+mod activity;
 mod review;
 
+pub(crate) use activity::ActivityFilter;
 pub(crate) use review::image_address;
 
-use domain::board::activity::Activity;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::needs_you::NeedsYouList;
 use domain::board::order::NewPlace;
@@ -16,7 +17,6 @@ use domain::board::search::SearchHit;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
-use domain::event::Seq;
 use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
@@ -74,13 +74,6 @@ impl Client {
 
     pub(crate) async fn board(self, project: &ProjectId) -> Result<BoardView, Failure> {
         self.get(&project_path(project, "/board")).await
-    }
-
-    /// A page of the history of a project, or of one of its tasks, newest first.
-    pub(crate) async fn activity(self, project: ProjectId, task: Option<TaskId>, before: Option<Seq>) -> Result<List<Activity>, Failure> {
-        let task = task.map(|task| ("task", task.to_string()));
-        let before = before.map(|before| ("before", before.to_string()));
-        self.finish(Request::get(&project_path(&project, "/activity")).query(task.into_iter().chain(before))).await
     }
 
     /// The page of finished cards that follows the cursor `before`, newest first.

@@ -17,6 +17,7 @@ pub(crate) const fn label(section: Section) -> &'static str {
         Section::Goals => "Goals",
         Section::Contracts => "Contracts",
         Section::Handshakes => "Handshakes",
+        Section::Activity => "Activity",
     }
 }
 
@@ -29,6 +30,7 @@ const fn purpose(section: Section) -> &'static str {
         Section::Goals => "tasks signed off together",
         Section::Contracts => "declared interfaces",
         Section::Handshakes => "acknowledged plans",
+        Section::Activity => "what happened",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pages of the area *board*.
 
+pub(crate) mod activity;
 pub(crate) mod goal;
 pub(crate) mod graph;
 pub(crate) mod needs_you;

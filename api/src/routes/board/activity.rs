@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use db::{ActivityQuery, Caller};
-use domain::board::activity::Activity;
+use domain::board::activity::{Activity, Topic};
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use domain::wire::List;
@@ -23,6 +23,8 @@ const MAX_PAGE: u32 = 200;
 pub(crate) struct ActivityParameters {
     /// Only events about this task.
     task: Option<TaskId>,
+    /// Only events of this topic.
+    topic: Option<Topic>,
     /// Only events of this kind.
     kind: Option<String>,
     /// Only events of this participant: `human`, `human/ann`, `runner`, or the name of an agent.
@@ -51,9 +53,9 @@ pub(crate) async fn list_activity(
     Id(project): Id<ProjectId>,
     QueryParameters(given): QueryParameters<ActivityParameters>,
 ) -> Result<Json<List<Activity>>> {
-    let ActivityParameters { task, kind, actor, details, before, limit } = given;
+    let ActivityParameters { task, topic, kind, actor, details, before, limit } = given;
     let limit = limit.unwrap_or(DEFAULT_PAGE).clamp(1, MAX_PAGE);
-    let query = ActivityQuery { task, kind, actor: actor.map(Into::into), details, before, limit };
+    let query = ActivityQuery { task, topic, kind, actor: actor.map(Into::into), details, before, limit };
     let (items, next) = state.db.activity(&caller, &project, &query).await?;
     Ok(Json(List { items, next }))
 }

@@ -1,9 +1,11 @@
 //! The history of a project: newest first, in pages, by task, kind and actor.
 
 use domain::actor::Actor;
-use domain::board::activity::Activity;
+use domain::board::activity::{Activity, Topic};
 use domain::event::Seq;
 use domain::id::ProjectId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
 
 use crate::tests::store::{Store, code};
 use crate::{ActivityQuery, Caller};
@@ -52,4 +54,27 @@ async fn history_is_filtered_by_task_kind_and_actor() {
     let (short, long) =
         (page(&store, ActivityQuery::default()).await.0, page(&store, ActivityQuery { details: true, ..ActivityQuery::default() }).await.0);
     assert!(short.len() < long.len(), "{} of {}", short.len(), long.len());
+}
+
+#[tokio::test]
+async fn topics_divide_the_history() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    store.complete(&one).await;
+    let coder = store.agent(&two, AgentKind::Coder).await;
+    store.db.add_comment(&coder.caller, &two, "Broken", None).await.unwrap();
+    store.end(&coder.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
+    let whole = page(&store, ActivityQuery::default()).await.0;
+    let mut divided = Vec::new();
+    for topic in Topic::ALL {
+        let part = page(&store, ActivityQuery { topic: Some(*topic), ..ActivityQuery::default() }).await.0;
+        assert!(part.iter().all(|activity| activity.topic == *topic), "{part:?}");
+        divided.extend(part);
+    }
+    divided.sort_by_key(|activity| std::cmp::Reverse(activity.seq));
+    assert_eq!(divided, whole);
+    let failures = page(&store, ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }).await.0;
+    assert_eq!(failures.iter().map(|activity| activity.kind.as_str()).collect::<Vec<_>>(), ["run_ended"], "{failures:?}");
+    let messages = page(&store, ActivityQuery { topic: Some(Topic::Messages), ..ActivityQuery::default() }).await.0;
+    assert_eq!(messages[0].sentence, "The coder commented on TASK-002");
 }

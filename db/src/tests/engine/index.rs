@@ -1,5 +1,6 @@
 //! Indexes: frequent queries do not scan a table.
 
+use domain::board::activity::Topic;
 use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -124,6 +125,7 @@ async fn no_daily_statement_scans_what_grows() {
         search::candidates_sql(),
         format!("{} (1, 2, 3)", search::TEXTS),
         activity::sql(&ActivityQuery::default()),
+        activity::sql(&ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }),
         activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
     ];
     // An index of open tasks, live runs or pending handshakes is small whatever is finished: going through it is meant.

@@ -39,7 +39,7 @@ pub(crate) enum Choice {
 }
 
 /// The keys of [`Section::ALL`].
-const SECTION_KEYS: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
+const SECTION_KEYS: [&str; 7] = ["1", "2", "3", "4", "5", "6", "7"];
 
 /// The sign in front of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

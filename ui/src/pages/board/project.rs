@@ -28,6 +28,7 @@ use crate::focus;
 use crate::keys::{Key, listen_where};
 use crate::moves::{MoveOutlet, Moves};
 use crate::notifications::tab_title;
+use crate::pages::board::activity::ActivityPage;
 use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::graph::GraphPage;
 use crate::pages::board::plan::PlanPage;
@@ -123,6 +124,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Goals) => view! { <GoalsPage /> }.into_any(),
         (true, Section::Contracts) => view! { <ContractsPage /> }.into_any(),
         (true, Section::Handshakes) => view! { <HandshakesPage /> }.into_any(),
+        (true, Section::Activity) => view! { <ActivityPage /> }.into_any(),
     };
     let dialogs = {
         let project = project.clone();
@@ -180,7 +182,7 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
         Some(Section::Goals) => OpenDialog::NewGoal,
         Some(Section::Contracts) => OpenDialog::NewContract,
         Some(Section::Handshakes) => OpenDialog::NewHandshake,
-        Some(Section::Board) | None => OpenDialog::NewTask,
+        Some(Section::Board | Section::Activity) | None => OpenDialog::NewTask,
     }
 }
 

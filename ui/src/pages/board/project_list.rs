@@ -18,7 +18,7 @@ use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::reader::{READ_ONLY, Reader};
-use crate::route::{Navigation, Route};
+use crate::route::{Navigation, Route, Section};
 use crate::time::Clock;
 
 /// Characters of the goal of a project.
@@ -93,6 +93,7 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
     let state = state(&summary);
     let ProjectSummary { project, tasks, needs_you, cost_micro_usd, last_event, .. } = summary;
     let route = Route::Board { project: project.id.clone(), task: None };
+    let activity = Section::Activity.route(project.id.clone());
     let about = match &project.description {
         Some(goal) => view! { <div class="soft brief"><Prose text=domain::text::excerpt(goal, GOAL_CHARACTERS) /></div> }.into_any(),
         None => view! { <p class="soft">{project.repo_path.clone()}</p> }.into_any(),
@@ -100,9 +101,11 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
     let landed = project.landed.map(|landed| format!("Landed on {} at {}", landed.base_branch, short(&landed.sha)));
     let cost = money(cost_micro_usd);
     view! {
-        <a class="project-row" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+        <div class="project-row">
             <div>
-                <h2>{project.title}</h2>
+                <h2>
+                    <a class="project-open" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>{project.title}</a>
+                </h2>
                 {about}
             </div>
             <div class="tabular">
@@ -114,7 +117,11 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
             </div>
             <div class="small-text">
                 {last_event.map(|event| view! {
-                    <p class="soft">{sentence(&event.sentence)}</p>
+                    <p>
+                        <a class="last-event" href=activity.path() on:click=move |event| navigation.follow(&event, activity.clone())>
+                            {sentence(&event.sentence)}
+                        </a>
+                    </p>
                     <p class="faint tabular">{move || clock.ago(event.at)}</p>
                 })}
             </div>
@@ -122,7 +129,7 @@ fn ProjectRow(summary: ProjectSummary) -> impl IntoView {
                 {(needs_you > 0).then(|| view! { <span class="badge" data-tone="warn">{format!("{needs_you} {} you", if needs_you == 1 { "needs" } else { "need" })}</span> })}
                 {landed.map(|landed| view! { <span class="badge" data-tone="good">{landed}</span> })}
             </div>
-        </a>
+        </div>
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use domain::id::TaskId;
 use domain::team::agent::EVERYONE;
 use domain::team::message::Message;
 use domain::wire::MessageView;
@@ -13,6 +12,7 @@ use leptos::task::spawn_local;
 use crate::client::{Client, MessageFilter};
 use crate::components::badge::team::name_label;
 use crate::components::board::task_options::task_options;
+use crate::components::filter_select::{Choice, FilterSelect};
 use crate::components::inline_code::sentence;
 use crate::components::team::message_composer::MessageComposer;
 use crate::components::team::message_thread::MessageThread;
@@ -219,52 +219,21 @@ fn Filters() -> impl IntoView {
     let (data, store, navigation) = (ProjectData::from_context(), Store::from_context(), Navigation::from_context());
     let show = move |filter: MessageFilter| navigation.go(Route::Messages { project: data.project(), filter });
     let reader = Reader::current();
-    let names = Memo::new(move |_| {
+    let names = Signal::derive(move || {
         let agents = data.agents.value.get().unwrap_or_default();
         let names = agents.into_iter().map(|agent| agent.name).chain(reader.persons()).chain([EVERYONE.to_owned()]);
-        with_chosen(names.map(|name| (name.clone(), name_label(&name))).collect(), data.message_filter.get().agent, |name| name_label(name))
+        names.map(|name| (name.clone(), name_label(&name))).collect::<Vec<Choice>>()
     });
-    let tasks = Memo::new(move |_| with_chosen(task_options(store, |_| true), data.message_filter.get().task, TaskId::to_string));
-    let agent_options = move || options(names.get(), data.message_filter.with_untracked(|filter| filter.agent.clone()));
-    let task_options = move || options(tasks.get(), data.message_filter.with_untracked(|filter| filter.task.clone()));
+    let tasks = Signal::derive(move || task_options(store, |_| true).into_iter().map(|(id, label)| (id.to_string(), label)).collect::<Vec<Choice>>());
+    let choose_agent = Callback::new(move |agent| show(MessageFilter { agent, ..data.message_filter.get_untracked() }));
+    let choose_task = Callback::new(move |task: Option<String>| {
+        let task = task.and_then(|task| task.parse().ok());
+        show(MessageFilter { task, ..data.message_filter.get_untracked() });
+    });
+    let agent = Signal::derive(move || data.message_filter.get().agent);
+    let task = Signal::derive(move || data.message_filter.get().task.map(|task| task.to_string()));
     view! {
-        <select
-            class="input narrow"
-            aria-label="Filter by agent"
-            prop:value=move || data.message_filter.get().agent.unwrap_or_default()
-            on:change:target=move |event| {
-                let agent = Some(event.target().value()).filter(|name| !name.is_empty());
-                show(MessageFilter { agent, ..data.message_filter.get_untracked() });
-            }
-        >
-            <option value="">"All agents"</option>
-            {agent_options}
-        </select>
-        <select
-            class="input narrow"
-            aria-label="Filter by task"
-            prop:value=move || data.message_filter.get().task.map(|task| task.to_string()).unwrap_or_default()
-            on:change:target=move |event| {
-                let task = event.target().value().parse().ok();
-                show(MessageFilter { task, ..data.message_filter.get_untracked() });
-            }
-        >
-            <option value="">"All tasks"</option>
-            {task_options}
-        </select>
+        <FilterSelect label="Filter by agent" all="All agents" offered=names chosen=agent choose=choose_agent />
+        <FilterSelect label="Filter by task" all="All tasks" offered=tasks chosen=task choose=choose_task />
     }
-}
-
-/// Adds the chosen option if the list lacks it, because an address may name an unknown agent or task.
-fn with_chosen<T: PartialEq>(mut offered: Vec<(T, String)>, chosen: Option<T>, label: impl Fn(&T) -> String) -> Vec<(T, String)> {
-    if let Some(chosen) = chosen.filter(|chosen| offered.iter().all(|(known, _)| known != chosen)) {
-        let label = label(&chosen);
-        offered.push((chosen, label));
-    }
-    offered
-}
-
-fn options<T: ToString + PartialEq>(offered: Vec<(T, String)>, chosen: Option<T>) -> impl IntoView {
-    let option = |(value, label): (T, String)| view! { <option value=value.to_string() selected=chosen.as_ref() == Some(&value)>{label}</option> };
-    offered.into_iter().map(option).collect_view()
 }

@@ -1,0 +1,220 @@
+//! The history of a project in plain words, newest first, by day. New events appear at the top and do not move what the reader looks at.
+
+use domain::board::activity::{Activity, Topic};
+use domain::id::TaskId;
+use domain::team::agent::RUNNER;
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use crate::client::ActivityFilter;
+use crate::components::badge::Tone;
+use crate::components::badge::team::name_label;
+use crate::components::board::task_options::task_options;
+use crate::components::filter_select::{Choice, FilterSelect};
+use crate::components::icon::{Icon, UP};
+use crate::components::inline_code::sentence;
+use crate::event_history::{EventHistory, days};
+use crate::project_data::ProjectData;
+use crate::reader::Reader;
+use crate::route::{Navigation, Route, Section};
+use crate::store::Store;
+use crate::time::{Clock, day_heading, local_clock, local_day};
+
+/// Distance from the top, in pixels, at which the list still counts as scrolled to its top.
+const TOP_MARGIN: i32 = 24;
+
+const fn topic_label(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Work => "Work",
+        Topic::Decisions => "Decisions",
+        Topic::Messages => "Messages",
+        Topic::Failures => "Failures",
+        Topic::Project => "Project",
+    }
+}
+
+const fn topic_tone(topic: Topic) -> Tone {
+    match topic {
+        Topic::Failures => Tone::Bad,
+        Topic::Work | Topic::Decisions | Topic::Messages | Topic::Project => Tone::Neutral,
+    }
+}
+
+#[component]
+pub(crate) fn ActivityPage() -> impl IntoView {
+    let (data, navigation, clock) = (ProjectData::from_context(), Navigation::from_context(), Clock::from_context());
+    let filter = Memo::new(move |_| navigation.get().activity_filter());
+    let history = EventHistory::follow(data.project(), filter);
+    let list = NodeRef::<Div>::new();
+    // The newest event when the list was last at its top.
+    let seen = RwSignal::new(None);
+    let newest = move || history.entries.with(|entries| entries.first().map(|entry| entry.seq));
+    let is_at_top = move || list.get_untracked().is_none_or(|list| list.scroll_top() < TOP_MARGIN);
+    Effect::new(move || {
+        let newest = newest();
+        if is_at_top() {
+            seen.set(newest);
+        }
+    });
+    let unseen = Memo::new(move |_| {
+        let Some(seen) = seen.get() else { return 0 };
+        history.entries.with(|entries| entries.iter().take_while(|entry| entry.seq > seen).count())
+    });
+    let to_top = move |_| {
+        if let Some(list) = list.get_untracked() {
+            list.set_scroll_top(0);
+        }
+        seen.set(untrack(newest));
+    };
+    let days = Memo::new(move |_| history.entries.with(|entries| days(entries, local_day)));
+    let of_day =
+        move |day: &str| history.entries.with(|entries| entries.iter().filter(|entry| local_day(entry.at) == day).cloned().collect::<Vec<_>>());
+    let today = Memo::new(move |_| local_day(clock.now()));
+    let heading = move |day: String| move || today.with(|today| day_heading(&day, today));
+    let is_empty = Memo::new(move |_| history.entries.with(Vec::is_empty));
+    view! {
+        <div class="activity-page">
+            <div class="activity-head">
+                <h2>"Activity"</h2>
+                <Filters filter=filter />
+            </div>
+            <div
+                class="activity-list"
+                role="region"
+                aria-label="Activity"
+                tabindex="0"
+                node_ref=list
+                on:scroll=move |_| if is_at_top() { seen.set(untrack(newest)) }
+            >
+                <Show when=move || unseen.get() != 0>
+                    <button type="button" class="button small activity-new" on:click=to_top>
+                        <Icon drawing=UP />
+                        {move || if unseen.get() == 1 { "1 new event".to_owned() } else { format!("{} new events", unseen.get()) }}
+                    </button>
+                </Show>
+                {move || history.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
+                <Show when=move || !history.is_loaded() && history.failure.with(Option::is_none)>
+                    <p class="soft" role="status">"Loading…"</p>
+                </Show>
+                <Show when=move || history.is_loaded() && is_empty.get()>
+                    <NoActivity filter=filter history=history />
+                </Show>
+                <For each=move || days.get() key=String::clone let:day>
+                    <section class="activity-day">
+                        <h3>{heading(day.clone())}</h3>
+                        <ol>
+                            <For each=move || of_day(&day) key=|entry| entry.seq let:entry>
+                                <Entry entry=entry />
+                            </For>
+                        </ol>
+                    </section>
+                </For>
+                <Show when=move || history.has_older()>
+                    <button type="button" class="button" on:click=move |_| history.load_older()>"Show older"</button>
+                </Show>
+            </div>
+        </div>
+    }
+}
+
+/// The list without events, or without any that match the filters.
+#[component]
+fn NoActivity(filter: Memo<ActivityFilter>, history: EventHistory) -> impl IntoView {
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
+    let all = StoredValue::new(Section::Activity.route(data.project()));
+    let heading = move || match (filter.with(|filter| *filter == ActivityFilter::default()), history.has_older()) {
+        (true, false) => "Nothing has happened yet",
+        (false, false) => "No event matches these filters",
+        (_, true) => "No recent event matches these filters",
+    };
+    view! {
+        <div class="empty">
+            <h3>{heading}</h3>
+            <Show when=move || filter.with(|filter| *filter != ActivityFilter::default())>
+                <a class="button" href=all.with_value(Route::path) on:click=move |event| navigation.follow(&event, all.get_value())>
+                    "Show all activity"
+                </a>
+            </Show>
+        </div>
+    }
+}
+
+/// The filters, which are part of the address.
+#[component]
+fn Filters(filter: Memo<ActivityFilter>) -> impl IntoView {
+    let (data, store, navigation) = (ProjectData::from_context(), Store::from_context(), Navigation::from_context());
+    let show = move |filter: ActivityFilter| navigation.go(Route::Activity { project: data.project(), filter });
+    let topics = Topic::ALL.iter().map(|topic| {
+        let topic = *topic;
+        let chosen = Memo::new(move |_| filter.with(|filter| filter.topic == Some(topic)));
+        let toggle = move |_| show(ActivityFilter { topic: (!chosen.get_untracked()).then_some(topic), ..filter.get_untracked() });
+        view! {
+            <button type="button" class="chip" aria-pressed=move || chosen.get().to_string() on:click=toggle>{topic_label(topic)}</button>
+        }
+    });
+    let persons = Reader::current().persons();
+    let agents = data.agents.watch().value;
+    let actors = Signal::derive(move || {
+        let agents = agents.get().unwrap_or_default().into_iter().map(|agent| agent.name);
+        let names = persons.iter().cloned().chain([RUNNER.to_owned()]).chain(agents);
+        names.map(|name| (name.clone(), name_label(&name))).collect::<Vec<Choice>>()
+    });
+    let tasks = Signal::derive(move || task_options(store, |_| true).into_iter().map(|(id, label)| (id.to_string(), label)).collect::<Vec<Choice>>());
+    let task = Signal::derive(move || filter.with(|filter| filter.task.as_ref().map(TaskId::to_string)));
+    let choose_task = Callback::new(move |task: Option<String>| {
+        let task = task.and_then(|task| task.parse().ok());
+        show(ActivityFilter { task, ..filter.get_untracked() });
+    });
+    let choose_actor = Callback::new(move |actor| show(ActivityFilter { actor, ..filter.get_untracked() }));
+    view! {
+        <div class="row" role="group" aria-label="Filters">
+            {topics.collect_view()}
+            <FilterSelect label="Filter by task" all="All tasks" offered=tasks chosen=task choose=choose_task />
+            <FilterSelect
+                label="Filter by participant"
+                all="Everyone"
+                offered=actors
+                chosen=Signal::derive(move || filter.with(|filter| filter.actor.clone()))
+                choose=choose_actor
+            />
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=move || filter.with(|filter| filter.details)
+                    on:change:target=move |event| show(ActivityFilter { details: event.target().checked(), ..filter.get_untracked() })
+                />
+                "Details"
+            </label>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Entry(entry: Activity) -> impl IntoView {
+    let (data, navigation, clock) = (ProjectData::from_context(), Navigation::from_context(), Clock::from_context());
+    let at = entry.at;
+    let task = entry.task_id.map(|task| {
+        let title = Store::from_context().card(&task).map(|card| move || card.with(|card| card.title.clone()));
+        let id = title.is_none().then(|| task.to_string());
+        let route = Route::Board { project: data.project(), task: Some(task) };
+        view! {
+            <a class="task-link" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+                {id}
+                {title}
+            </a>
+        }
+    });
+    view! {
+        <li>
+            <time class="faint tabular" datetime=at.to_string() title=move || clock.ago(at)>{local_clock(at)}</time>
+            <span class="topic" data-tone=topic_tone(entry.topic).as_str()>{topic_label(entry.topic)}</span>
+            <p>
+                {entry.sentence}
+                " "
+                {task}
+            </p>
+        </li>
+    }
+    .into_any()
+}
