@@ -39,12 +39,13 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 8] {
+fn areas() -> [Area; 9] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
         Area { tag: "server", access: Access::Person, routes: server_routes() },
         Area { tag: "server", access: Access::Reader, routes: reader_routes() },
         Area { tag: "board", access: Access::Person, routes: board::routes() },
+        Area { tag: "board", access: Access::Owner, routes: board::owner_routes() },
         Area { tag: "runs", access: Access::Person, routes: runs::routes() },
         Area { tag: "runs", access: Access::Owner, routes: runs::owner_routes() },
         Area { tag: "team", access: Access::Person, routes: team::routes() },

@@ -80,6 +80,14 @@ impl Client {
         self.send("PATCH", path, Some(json(body)?)).await
     }
 
+    /// Sends DELETE with a JSON body.
+    ///
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn delete_with<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
+        self.send("DELETE", path, Some(json(body)?)).await
+    }
+
     /// Sends DELETE, which is answered without a body.
     ///
     /// # Errors

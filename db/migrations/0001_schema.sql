@@ -39,13 +39,21 @@ CREATE TABLE projects (
   -- Since when a person lets no new agent start in it, and when the last such pause ended. The pause of all projects is in `meta`.
   paused_at          TEXT,
   resumed_at         TEXT,
+  -- Since when it is archived, and when and by whom it was deleted. A deleted project is archived until its rows are removed.
+  archived_at        TEXT CHECK (deleted_at IS NULL OR archived_at IS NOT NULL),
+  deleted_at         TEXT,
+  deleted_by         TEXT CHECK ((deleted_at IS NULL) = (deleted_by IS NULL)),
   -- When the last agent was started for it. Projects take turns in this order.
   agent_started_at   TEXT,
   created_at         TEXT NOT NULL,
   updated_at         TEXT NOT NULL
 ) STRICT;
 
--- What was landed. Rows are never removed.
+CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;
+CREATE INDEX projects_archived ON projects (length(id), id) WHERE archived_at IS NOT NULL;
+CREATE INDEX projects_deleted ON projects (id) WHERE deleted_at IS NOT NULL;
+
+-- What was landed. Rows are removed with their project only.
 CREATE TABLE landings (
   id          INTEGER PRIMARY KEY,
   project_id  TEXT NOT NULL REFERENCES projects(id),
@@ -179,6 +187,19 @@ CREATE TABLE finished_sums (
   PRIMARY KEY (project_id, status)
 ) STRICT;
 
+-- The tasks that became done on a day, which is a date in UTC, and how long those with managed agents took: from the start of the first agent,
+-- and how much of it no agent worked. A task that was reopened counts again.
+CREATE TABLE finished_by_day (
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  day        TEXT NOT NULL,
+  phase      TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  tasks      INTEGER NOT NULL,
+  timed      INTEGER NOT NULL,
+  cycle_ms   INTEGER NOT NULL,
+  wait_ms    INTEGER NOT NULL,
+  PRIMARY KEY (project_id, day, phase)
+) STRICT;
+
 CREATE TABLE dependencies (
   task_id    TEXT NOT NULL REFERENCES tasks(id),
   depends_on TEXT NOT NULL REFERENCES tasks(id),
@@ -266,11 +287,12 @@ CREATE TABLE usage_by_kind (
 CREATE TABLE usage_by_day (
   project_id     TEXT NOT NULL REFERENCES projects(id),
   day            TEXT NOT NULL,
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
   turns          INTEGER NOT NULL,
   input_tokens   INTEGER NOT NULL,
   output_tokens  INTEGER NOT NULL,
   cost_micro_usd INTEGER NOT NULL,
-  PRIMARY KEY (project_id, day)
+  PRIMARY KEY (project_id, day, phase)
 ) STRICT;
 
 CREATE INDEX usage_of_days ON usage_by_day (day);

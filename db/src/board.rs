@@ -8,9 +8,11 @@ pub(crate) mod needs_you;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod question;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod review_round;
 pub(crate) mod search;
+pub(crate) mod statistics;
 pub(crate) mod takeover;
 pub(crate) mod task;
 

@@ -7,6 +7,7 @@
 //! | an agent joined ([`agent_joined`]) | it receives the broadcasts that it missed, the attention that it had left is cleared from its tasks |
 //! | an agent left ([`agent_left`]) | its minions fail, handshakes stop waiting for it, its open tasks need attention |
 //! | a person left ([`person_left`]) | handshakes stop waiting for them, the senders of what they have not read are notified |
+//! | a project was removed ([`project_removed`]) | all rows about it are removed, and its events are replaced by empty ones |
 //! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, a failure is retried or needs attention |
 //!
 //! Must not decide whether a cause is legal.
@@ -14,6 +15,7 @@
 pub(crate) mod agent_joined;
 pub(crate) mod agent_left;
 pub(crate) mod person_left;
+pub(crate) mod project_removed;
 pub(crate) mod run_ended;
 pub(crate) mod task_changed;
 pub(crate) mod task_moved;

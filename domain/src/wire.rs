@@ -130,6 +130,14 @@ pub struct Relocation {
     pub repo_path: String,
 }
 
+/// `DELETE /api/projects/{id}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectDeletion {
+    /// The title of the project, as proof that this one is meant.
+    pub title: String,
+}
+
 /// A task with the data of its panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use db::{LeftCheckout, Pruned, RetentionLimits, RunFolder};
-use domain::id::RunId;
+use domain::id::{ProjectId, RunId};
 use domain::time::Timestamp;
 use tokio::time::sleep;
 
@@ -97,6 +97,15 @@ async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Resul
         context.db.record_run_folder_removed(run).await?;
     }
     Ok(removed)
+}
+
+/// Removes what is left of a deleted project: the folders of its runs, then its rows.
+pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) -> Result<(), String> {
+    let folders = context.db.run_folders_of(project).await.map_err(|error| error.to_string())?;
+    let root = context.runs_root();
+    let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
+    off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
+    context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
 }
 
 /// Removes `folders`, oldest first: those past their age, then more until the total size is within the limit.

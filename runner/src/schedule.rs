@@ -55,6 +55,8 @@ pub enum Action {
     RecheckBranch { task: TaskId },
     /// Complete a handshake whose remaining targets are all unresponsive.
     CompleteHandshake { id: i64 },
+    /// Remove what is left of a deleted project.
+    RemoveProject { project: ProjectId },
     /// Lift a parking that has expired.
     Resume { reason: ParkReason },
 }
@@ -78,6 +80,7 @@ pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_
     scheduler.watch_limits();
     scheduler.settle_questions();
     scheduler.clean_finished_tasks();
+    scheduler.remove_deleted_projects();
     scheduler.complete_handshakes();
     scheduler.recheck_branches();
     let candidates = scheduler.classify_open_tasks();
@@ -183,6 +186,11 @@ impl<'a> Scheduler<'a> {
                 self.schedule.actions.push(Action::Clean { task: card.id.clone() });
             }
         }
+    }
+
+    fn remove_deleted_projects(&mut self) {
+        let removals = self.state.removable.iter().map(|project| Action::RemoveProject { project: project.clone() });
+        self.schedule.actions.extend(removals);
     }
 
     fn complete_handshakes(&mut self) {

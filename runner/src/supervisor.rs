@@ -160,6 +160,11 @@ impl Supervisor {
             Action::FlagUnresponsiveAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await?,
             Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await?,
+            Action::RemoveProject { project } => {
+                let context = self.context.clone();
+                let job = JobKey::Removal(project.clone());
+                self.jobs.start(job, async move { janitor::remove_project(&context, &project).await });
+            }
             Action::Resume { reason } => {
                 let check = self.start_check.clone().resume(self.context.clone(), reason);
                 self.jobs.start(JobKey::StartCheck, check);

@@ -38,7 +38,7 @@ pub(crate) const HELP: [(&str, &str); 15] = [
     ("Ctrl+K", "Open the palette: actions, tasks, projects, agents and settings. On a Mac: ⌘K"),
     ("/", "Search the texts of all projects"),
     ("n", "New task, or new item on the current page"),
-    ("1 2 3 4 5 6 7", "Board, team, messages, goals, contracts, handshakes, activity"),
+    ("1 2 3 4 5 6 7 8 9", "Board, team, messages, goals, contracts, handshakes, activity, charts, replay"),
     ("f", "Filter the cards"),
     ("← ↑ ↓ →", "Go to a neighbouring card"),
     ("j k", "Go to the next or previous card"),
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(meaning("1"), Some(Key::Go(Section::Board)));
         assert_eq!(meaning("6"), Some(Key::Go(Section::Handshakes)));
         assert_eq!(meaning("7"), Some(Key::Go(Section::Activity)));
-        assert_eq!([meaning("0"), meaning("8"), meaning("F1"), meaning("x")], [None; 4]);
+        assert_eq!([meaning("0"), meaning("F1"), meaning("x")], [None; 3]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod pages;
 mod palette;
 mod project_data;
 mod reader;
+mod replay;
 mod route;
 mod socket;
 mod store;

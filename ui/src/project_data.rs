@@ -113,7 +113,7 @@ impl ProjectData {
             Section::Contracts => has_items(self.contracts),
             Section::Handshakes => has_items(self.handshakes),
             // Read now and then.
-            Section::Activity => false,
+            Section::Activity | Section::Charts | Section::Replay => false,
         }
     }
 

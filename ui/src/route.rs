@@ -2,6 +2,7 @@
 //!
 //! Must not know the content of a page.
 
+use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
@@ -19,11 +20,14 @@ pub(crate) enum Section {
     Contracts,
     Handshakes,
     Activity,
+    Charts,
+    Replay,
 }
 
 impl Section {
     /// In the order of the tabs and of the keys from 1.
-    pub(crate) const ALL: [Self; 7] = [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Activity];
+    pub(crate) const ALL: [Self; 9] =
+        [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Activity, Self::Charts, Self::Replay];
 
     /// The path segment in an address, empty for the board.
     const fn path(self) -> &'static str {
@@ -35,6 +39,8 @@ impl Section {
             Self::Contracts => "contracts",
             Self::Handshakes => "handshakes",
             Self::Activity => "activity",
+            Self::Charts => "charts",
+            Self::Replay => "replay",
         }
     }
 
@@ -43,6 +49,7 @@ impl Section {
             Self::Board => Route::Board { project, task: None },
             Self::Messages => Route::Messages { project, filter: MessageFilter::default() },
             Self::Activity => Route::Activity { project, filter: ActivityFilter::default() },
+            Self::Replay => Route::Replay { project, at: None },
             section => Route::ProjectSection { project, section },
         }
     }
@@ -96,6 +103,11 @@ pub(crate) enum Route {
         project: ProjectId,
         filter: ActivityFilter,
     },
+    /// The board at a past event, or at the last one.
+    Replay {
+        project: ProjectId,
+        at: Option<Seq>,
+    },
     /// Another section beside the board.
     ProjectSection {
         project: ProjectId,
@@ -134,6 +146,9 @@ impl Route {
                 };
                 Self::Activity { project, filter }
             }),
+            ["projects", id, "replay"] => {
+                project(id).map_or(Self::Unknown, |project| Self::Replay { project, at: parameter("at").and_then(|at| at.parse().ok()) })
+            }
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
                 _ => Self::Unknown,
@@ -174,6 +189,7 @@ impl Route {
                 format!("/projects/{project}/messages{}", query(agent.into_iter().chain(task)))
             }
             Self::Activity { project, filter } => format!("/projects/{project}/activity{}", query(filter.parameters())),
+            Self::Replay { project, at } => format!("/projects/{project}/replay{}", query(at.map(|at| ("at", at.to_string())))),
             Self::ProjectSection { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
@@ -189,6 +205,7 @@ impl Route {
             | Self::Land { project, .. }
             | Self::Messages { project, .. }
             | Self::Activity { project, .. }
+            | Self::Replay { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
@@ -202,6 +219,7 @@ impl Route {
             }
             Self::Messages { .. } => Some(Section::Messages),
             Self::Activity { .. } => Some(Section::Activity),
+            Self::Replay { .. } => Some(Section::Replay),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
@@ -220,6 +238,14 @@ impl Route {
         match self {
             Self::Activity { filter, .. } => filter.clone(),
             _ => ActivityFilter::default(),
+        }
+    }
+
+    /// The event of a replay.
+    pub(crate) const fn replay_at(&self) -> Option<Seq> {
+        match self {
+            Self::Replay { at, .. } => *at,
+            _ => None,
         }
     }
 
@@ -302,80 +328,4 @@ fn current() -> Route {
 }
 
 #[cfg(test)]
-mod tests {
-    use domain::board::activity::Topic;
-
-    use super::*;
-
-    /// Splits an address as the browser does.
-    fn parse(address: &str) -> Route {
-        let (path, search) = address.split_once('?').unwrap_or((address, ""));
-        let parameter = |wanted: &str| search.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == wanted);
-        Route::parse(path, |name| parameter(name).map(|(_, value)| value.to_owned()))
-    }
-
-    #[test]
-    fn every_page_round_trips_through_its_address() {
-        let project = ProjectId::new(1);
-        let messages = |task: Option<u64>, agent: Option<&str>| Route::Messages {
-            project: project.clone(),
-            filter: MessageFilter { task: task.map(TaskId::new), agent: agent.map(str::to_owned) },
-        };
-        let pages = [
-            Route::Projects,
-            Route::NeedsYou,
-            Route::Settings,
-            Route::Task { task: TaskId::new(12) },
-            Route::Board { project: project.clone(), task: None },
-            Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
-            Route::TaskPage { project: project.clone(), task: TaskId::new(12) },
-            Route::Plan { project: project.clone() },
-            Route::Review { project: project.clone(), task: TaskId::new(12) },
-            Route::Graph { project: project.clone() },
-            Route::Land { project: project.clone(), landing: None },
-            Route::Land { project: project.clone(), landing: Some(3) },
-            messages(Some(7), None),
-            messages(None, Some("platform/mara-2")),
-            messages(Some(7), Some("human")),
-            Route::Activity {
-                project: project.clone(),
-                filter: ActivityFilter {
-                    topic: Some(Topic::Failures),
-                    task: Some(TaskId::new(7)),
-                    actor: Some("coder-TASK-007".to_owned()),
-                    details: true,
-                },
-            },
-        ];
-        let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
-        for page in pages {
-            assert_eq!(parse(&page.path()), page);
-        }
-        assert_eq!(messages(Some(7), Some("ben")).path(), "/projects/PROJ-001/messages?agent=ben&task=TASK-007");
-    }
-
-    #[test]
-    fn invalid_query_parameters_are_ignored() {
-        for search in ["agent=", "task=7", "agent=a b", "who=ben", ""] {
-            assert_eq!(parse(&format!("/projects/PROJ-001/messages?{search}")).message_filter(), MessageFilter::default(), "{search}");
-        }
-    }
-
-    #[test]
-    fn other_addresses_are_unknown_pages() {
-        for path in [
-            "/projects",
-            "/projects/x",
-            "/projects/PROJ-001/tasks",
-            "/projects/PROJ-001/tasks/TASK-001/x",
-            "/projects/PROJ-001/tasks/x/review",
-            "/projects/PROJ-001/x",
-            "/projects/x/team",
-            "/projects/x/messages?agent=ben",
-            "/projects/PROJ-001/tasks/RUN-001",
-            "/a/b/c/d",
-        ] {
-            assert_eq!(parse(path), Route::Unknown, "{path}");
-        }
-    }
-}
+mod tests;

@@ -86,6 +86,8 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         paused_at: None,
+        archived_at: None,
+        deleted_at: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     };

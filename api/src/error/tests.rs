@@ -64,6 +64,8 @@ fn refusals() -> Vec<Refusal> {
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
+        ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),
+        ProjectRefusal::IsDeleted { project: ProjectId::new(1) }.into(),
         ProjectRefusal::OtherRepository {
             project: ProjectId::new(1),
             path: "/home/ann/other".to_owned(),
@@ -132,6 +134,8 @@ fn every_refusal_has_a_status() {
     422 no-plan-waiting
     422 nothing-to-land
     409 agents-work
+    409 project-at-work
+    409 project-deleted
     422 other-repository
     422 base-missing
     409 commits-return

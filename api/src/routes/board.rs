@@ -9,10 +9,12 @@ mod needs_you;
 mod plan;
 mod project;
 mod question;
+mod replay;
 mod report;
 mod review;
 mod review_round;
 mod search;
+mod statistics;
 mod takeover;
 pub(super) mod task;
 
@@ -21,17 +23,21 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// Every route of this area; all are for the human.
+/// The routes of this area for all persons.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(project::list_projects, project::create_project))
         .routes(routes!(project::get_project, project::edit_project))
         .routes(routes!(project::relocate_project))
+        .routes(routes!(project::archive_project))
+        .routes(routes!(project::restore_project))
         .routes(routes!(project::get_board))
         .routes(routes!(report::get_report))
         .routes(routes!(needs_you::list_needs_you))
         .routes(routes!(activity::list_activity))
         .routes(routes!(search::search))
+        .routes(routes!(replay::get_replay))
+        .routes(routes!(statistics::get_statistics))
         .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::get_plan))
         .routes(routes!(plan::approve_plan))
@@ -65,4 +71,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(goal::get_goal))
         .routes(routes!(goal::verify_goal))
         .routes(routes!(goal::link_task))
+}
+
+/// The routes of this area for the owner.
+pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(project::delete_project))
 }

@@ -14,11 +14,12 @@ use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 9] = [
+const OWNER_ROUTES: [(&str, &str); 10] = [
     ("post", "/api/persons"),
     ("delete", "/api/persons/{id}"),
     ("patch", "/api/persons/{id}"),
     ("post", "/api/persons/{id}/token"),
+    ("delete", "/api/projects/{id}"),
     ("post", "/api/projects/{id}/access"),
     ("post", "/api/projects/{id}/invite-token"),
     ("post", "/api/projects/{id}/tokens"),

@@ -1,5 +1,6 @@
 //! Every route in one story: a project from its first request to its landing.
 
+mod project;
 mod runs;
 mod team;
 
@@ -84,6 +85,7 @@ async fn every_route_works() {
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
     let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});
     assert_eq!((&report["projects"][0]["ready_to_land"], report["usage"]["cost_micro_usd"].as_i64()), (&ready, Some(70)), "{report}");
+    project::past(&mut story).await;
     runs::landing(&mut story).await;
 
     persons(&mut story).await;
@@ -116,6 +118,7 @@ async fn projects(story: &mut Story) {
     let board = story.get("/api/projects/{id}/board", "PROJ-001").await;
     assert_eq!((board["cards"][0]["phase"].as_str(), board["seq"].as_i64()), (Some("planner"), Some(story.server.state.db.latest())));
 
+    project::second(story, &top).await;
     story.plan("Too much").await;
     story.act("post", "/api/projects/{id}/plan/revise", "PROJ-001", json!({"content": "Less."}), StatusCode::OK).await;
     assert_eq!(story.get("/api/tasks/{id}", "TASK-001").await["status"], "in_progress");

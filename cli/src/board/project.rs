@@ -10,7 +10,7 @@ use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
 use domain::runs::usage::{consumption, money};
-use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
+use domain::wire::{List, NewProject, ProjectDeletion, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -18,8 +18,12 @@ use crate::output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List all projects.
-    List,
+    /// List the current projects.
+    List {
+        /// List the archived projects instead.
+        #[arg(long)]
+        archived: bool,
+    },
     /// Create a project. With a goal, a planner starts at once.
     New {
         title: String,
@@ -76,6 +80,24 @@ pub(crate) enum Command {
         /// Project id, for example PROJ-001.
         project: String,
     },
+    /// Archive a project: it leaves the lists, and no agent starts in it until it is restored.
+    Archive {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// Restore an archived project.
+    Restore {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// Delete a project. Its repository and branches stay, and unmerged work is kept in rescue refs.
+    Delete {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// Its title, as proof that you mean this one.
+        #[arg(long)]
+        title: String,
+    },
     /// Approve a plan, which starts its tasks.
     Approve {
         /// Project id, for example PROJ-001.
@@ -90,8 +112,8 @@ pub(crate) enum Command {
 pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     match command {
-        Command::List => {
-            let projects: List<Project> = client.get("/api/projects").await?;
+        Command::List { archived } => {
+            let projects: List<Project> = client.get(if archived { "/api/projects?archived=true" } else { "/api/projects" }).await?;
             for project in projects.items {
                 output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
             }
@@ -139,6 +161,21 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let project: Project = client.post(&format!("/api/projects/{id}/raise"), &serde_json::json!({})).await?;
             let usage: ProjectUsage = client.get(&format!("/api/projects/{id}/usage")).await?;
             output::line(format!("{}: {}", project.id, usage.budget.map_or("no limit applies".to_owned(), |limit| limit.sentence())));
+        }
+        Command::Archive { project } => {
+            let id = project.parse::<ProjectId>()?;
+            let project: Project = client.post(&format!("/api/projects/{id}/archive"), &serde_json::json!({})).await?;
+            output::line(format!("{} is archived", project.id));
+        }
+        Command::Restore { project } => {
+            let id = project.parse::<ProjectId>()?;
+            let project: Project = client.post(&format!("/api/projects/{id}/restore"), &serde_json::json!({})).await?;
+            output::line(format!("{} is restored", project.id));
+        }
+        Command::Delete { project, title } => {
+            let id = project.parse::<ProjectId>()?;
+            let project: Project = client.delete_with(&format!("/api/projects/{id}"), &ProjectDeletion { title }).await?;
+            output::line(format!("{} is deleted; its unmerged work is kept in rescue refs of {}", project.id, project.repo_path));
         }
         Command::Approve { project } => {
             let project: Project =

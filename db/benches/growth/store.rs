@@ -248,7 +248,7 @@ impl Store {
 
     /// Reads the list of projects, with what needs the human.
     pub(crate) async fn projects(&self) -> Outcome<usize> {
-        Ok(self.db.project_summaries(&owner()).await?.len())
+        Ok(self.db.project_summaries(&owner(), false).await?.len())
     }
 
     /// Reads the first page of the history of the project.
@@ -257,13 +257,21 @@ impl Store {
         Ok(self.db.activity(&owner(), &self.project, &query).await?.0.len())
     }
 
-    /// Reads the last hundred events, as a client does that reconnects.
     /// Searches for two words of many texts, one of them with a typing error.
     pub(crate) async fn search(&self) -> Outcome<usize> {
         let query = SearchQuery { text: "journal paragaph".to_owned(), project: None, limit: 20 };
         Ok(self.db.search(&query).await?.len())
     }
 
+    pub(crate) async fn replay(&self) -> Outcome<usize> {
+        Ok(self.db.replay(&owner(), &self.project, None).await?.steps.len())
+    }
+
+    pub(crate) async fn statistics(&self) -> Outcome<usize> {
+        Ok(self.db.statistics(&self.project, 30).await?.days.len())
+    }
+
+    /// Reads the last hundred events, as a client does that reconnects.
     pub(crate) async fn last_events(&self) -> Outcome<usize> {
         Ok(self.db.events_after(self.db.latest() - 100, Some(&self.project), 1000).await?.len())
     }

@@ -28,11 +28,6 @@ impl Table {
         self.rows.iter().map(|(name, figures)| (*name, growth(figures)))
     }
 
-    /// The figure at the last size divided by the figure at the second.
-    pub(crate) fn ratio_from_second(&self, name: &str) -> f64 {
-        self.row(name).get(1..).map_or(f64::NAN, growth)
-    }
-
     pub(crate) fn row(&self, name: &str) -> Vec<f64> {
         self.rows.iter().find(|(row, _)| *row == name).map(|(_, figures)| figures.clone()).unwrap_or_default()
     }

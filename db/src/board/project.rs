@@ -1,5 +1,7 @@
 //! Projects: created with their planning task, and edited.
 
+pub(crate) mod archive;
+mod delete;
 mod relocate;
 pub(crate) mod row;
 pub(crate) mod summary;

@@ -55,7 +55,7 @@ impl Db {
         for envelope in &mut events {
             add_reason(&mut snapshot, envelope).await?;
         }
-        let projects = sqlx::query(projects::ALL).fetch_all(&mut *snapshot).await?;
+        let projects = sqlx::query(projects::CURRENT).fetch_all(&mut *snapshot).await?;
         let merged = sqlx::query("SELECT project_id FROM finished_sums WHERE status = 'done' AND merged > 0").fetch_all(&mut *snapshot).await?;
         let cards = sqlx::query(AssertSqlSafe(format!("{CARD} {NEEDING_ATTENTION}"))).fetch_all(&mut *snapshot).await?;
         let waiting = sqlx::query(WAITING).fetch_all(&mut *snapshot).await?;

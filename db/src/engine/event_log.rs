@@ -1,6 +1,6 @@
 //! The rows of the event log. Must not know what an event means.
 
-use domain::event::{Envelope, Seq};
+use domain::event::{Envelope, Event, Seq};
 use domain::id::{ProjectId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteRow;
@@ -29,6 +29,16 @@ pub(crate) async fn page(connection: &mut SqliteConnection, seq: Seq, project: O
     .bind(i64::from(limit))
     .fetch_all(connection)
     .await?;
+    rows.iter().map(envelope).collect()
+}
+
+/// The events of project `$1` from number `$2` on.
+pub(crate) const OF_PROJECT: &str = "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events
+  WHERE project_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3";
+
+/// Reads at most `limit` events of one project alone, beginning with the number `first`.
+pub(crate) async fn of_project(connection: &mut SqliteConnection, project: &ProjectId, first: Seq, limit: i64) -> Result<Vec<Envelope>> {
+    let rows = sqlx::query(OF_PROJECT).bind(project.as_str()).bind(first).bind(limit).fetch_all(connection).await?;
     rows.iter().map(envelope).collect()
 }
 
@@ -78,5 +88,19 @@ pub(crate) async fn insert(connection: &mut SqliteConnection, envelope: &Envelop
         .bind(serde_json::to_string(&payload)?)
         .execute(connection)
         .await?;
+    Ok(())
+}
+
+/// Replaces the events of a project by others that say nothing about it. Their numbers and times stay, because the log has no gaps.
+pub(crate) async fn erase(connection: &mut SqliteConnection, project: &ProjectId, replacement: &Event) -> Result<()> {
+    let payload = Payload::<_, (), ()> { event: replacement, card: None, project: None };
+    sqlx::query(
+        "UPDATE events SET project_id = NULL, task_id = NULL, run_id = NULL, actor = 'runner', kind = $2, payload = $3 WHERE project_id = $1",
+    )
+    .bind(project.as_str())
+    .bind(replacement.kind())
+    .bind(serde_json::to_string(&payload)?)
+    .execute(connection)
+    .await?;
     Ok(())
 }

@@ -125,6 +125,8 @@ pub struct Snapshot {
     /// Raised limits, and those reported as nearly used up, by scope and subject.
     pub limits: BTreeMap<(LimitScope, String), LimitState>,
     pub parkings: Vec<Parking>,
+    /// Deleted projects of which nothing is left outside of the store.
+    pub removable: Vec<ProjectId>,
     /// Pending handshakes whose remaining targets are all unreachable, and when the last of them counts as unresponsive.
     pub unanswered: Vec<(i64, Timestamp)>,
     /// Since when this process has tracked heartbeats.
@@ -197,6 +199,7 @@ impl Db {
         let spent_today = sums_of(&sqlx::query(SPENT_ON_DAY).bind(&today).fetch_one(&mut *snapshot).await?)?;
         let limits = sqlx::query(LIMITS).bind(&today).fetch_all(&mut *snapshot).await?;
         let limits = limits.iter().map(limit_state).collect::<Result<_>>()?;
+        let removable = projects::removable(&mut snapshot).await?;
         snapshot.rollback().await?;
         Ok(Snapshot {
             projects,
@@ -211,6 +214,7 @@ impl Db {
             today,
             limits,
             parkings,
+            removable,
             unanswered,
             tracking_since: self.presence.tracking_since(),
         })

@@ -23,8 +23,9 @@ use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 
 pub(crate) const BY_KIND: &str = "SELECT phase, turns, input_tokens, output_tokens, cost_micro_usd FROM usage_by_kind WHERE project_id = $1";
 
-pub(crate) const BY_DAY: &str =
-    "SELECT day, turns, input_tokens, output_tokens, cost_micro_usd FROM usage_by_day WHERE project_id = $1 ORDER BY day DESC LIMIT 30";
+pub(crate) const BY_DAY: &str = "SELECT day, CAST(SUM(turns) AS BIGINT) AS turns, CAST(SUM(input_tokens) AS BIGINT) AS input_tokens,
+       CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd
+     FROM usage_by_day WHERE project_id = $1 GROUP BY day ORDER BY day DESC LIMIT 30";
 
 pub(crate) const BY_TASK: &str = "SELECT id, title, cost_micro_usd, tokens FROM tasks WHERE project_id = $1 AND tokens > 0
   ORDER BY cost_micro_usd DESC, tokens DESC LIMIT 20";

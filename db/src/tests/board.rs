@@ -1,6 +1,7 @@
 //! Tests of projects, tasks, plans, comments, questions, review gates and goals.
 
 mod activity;
+mod archive;
 mod card;
 mod comment;
 mod gate;
@@ -12,11 +13,13 @@ mod order;
 mod plan;
 mod project;
 mod question;
+mod replay;
 mod report;
 mod retry;
 mod review;
 mod round;
 mod search;
+mod statistics;
 mod summary;
 mod takeover;
 mod task_assign;

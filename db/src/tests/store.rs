@@ -230,6 +230,16 @@ impl Store {
     }
 
     /// Returns every row of every table as text.
+    /// The rows of [`Self::dump`] with their texts readable.
+    pub(super) async fn readable_rows(&self) -> Vec<String> {
+        let decode = |part: &str| {
+            let bytes: Option<Vec<u8>> =
+                (0..part.len()).step_by(2).map(|at| part.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect();
+            bytes.map_or_else(|| part.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        self.dump().await.iter().map(|row| row.split('"').map(decode).collect::<String>()).collect()
+    }
+
     pub(super) async fn dump(&self) -> Vec<String> {
         let mut rows = Vec::new();
         let tables = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetch_all(&self.db.readers).await.unwrap();

@@ -68,7 +68,7 @@ impl Topic {
             | "work_resumed" => Self::Decisions,
             "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => Self::Messages,
             _ if kind.starts_with("comment_") || kind.starts_with("handshake_") => Self::Messages,
-            "hat_assigned" | "spawn_policy_set" | "token_made" => Self::Project,
+            "hat_assigned" | "spawn_policy_set" | "token_made" | "event_erased" => Self::Project,
             _ if ["project_", "goal_", "contract_", "agent_", "person_", "browser_session_"].iter().any(|start| kind.starts_with(start)) => {
                 Self::Project
             }

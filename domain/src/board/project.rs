@@ -71,6 +71,12 @@ pub struct Project {
     /// Since when a person lets no new agent start in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Timestamp>,
+    /// Since when it is archived: it is in no list of current projects, and no agent starts in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<Timestamp>,
+    /// When its owner deleted it. It is archived too, until the checkouts of its tasks are removed; then all about it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -137,6 +143,15 @@ events! {
         /// A person lets no new agent start.
         Paused "project_paused" {}
         Resumed "project_resumed" {}
+        /// It leaves the lists of current projects, and no agent starts in it.
+        Archived "project_archived" {}
+        Restored "project_restored" {}
+        /// The owner deleted it. The runner first keeps the unmerged work of its tasks.
+        Deleted "project_deleted" {}
+        /// Its rows were removed. The repository and its branches are as they were.
+        Removed "project_removed" { project: ProjectId, by: String }
+        /// An event of a project that was removed. Only its number and its time are kept.
+        Erased "event_erased" {}
         /// The project branch points to another commit: one that the runner created or the human accepted.
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.

@@ -68,7 +68,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
     let who = |name: &str| name_of(&Actor::from(name.to_owned()), reader);
     let task = envelope.task_id.as_ref().map_or("a task", |id| id.as_str());
     let did = match &envelope.event {
-        Event::Project(event) => project(event),
+        Event::Project(event) => project(event, &who),
         Event::Plan(PlanEvent::Approved {}) => "started the plan".to_owned(),
         Event::Plan(PlanEvent::Revised {}) => "sent the plan back".to_owned(),
         Event::Task(event) => of_task(event, task, &who),
@@ -108,6 +108,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Person(PersonEvent::Removed { person }) => format!("removed {person}"),
         Event::BrowserSession(BrowserSessionEvent::Opened { .. }) => "signed in with a browser".to_owned(),
         Event::BrowserSession(BrowserSessionEvent::Revoked { .. }) => "ended a browser session".to_owned(),
+        Event::Agent(AgentEvent::Registered { agent, .. }) if envelope.actor == Actor::Runner => format!("recorded that {} joined", who(agent)),
         Event::Agent(AgentEvent::Registered { .. }) => "joined".to_owned(),
         Event::Agent(AgentEvent::StatusSet { status: Some(status), .. }) => format!("set the status: {}", excerpt(status, QUOTED_CHARACTERS)),
         Event::Agent(AgentEvent::StatusSet { status: None, .. }) => "cleared its status".to_owned(),
@@ -138,7 +139,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
     }
 }
 
-fn project(event: &ProjectEvent) -> String {
+fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
     match event {
         ProjectEvent::Created {} => "created the project".to_owned(),
         ProjectEvent::Edited {} => "edited the project".to_owned(),
@@ -146,6 +147,11 @@ fn project(event: &ProjectEvent) -> String {
         ProjectEvent::Reopened {} => "opened the project again".to_owned(),
         ProjectEvent::Paused {} => "paused the project".to_owned(),
         ProjectEvent::Resumed {} => "resumed the project".to_owned(),
+        ProjectEvent::Archived {} => "archived the project".to_owned(),
+        ProjectEvent::Restored {} => "restored the project".to_owned(),
+        ProjectEvent::Deleted {} => "deleted the project".to_owned(),
+        ProjectEvent::Removed { project, by } => format!("removed {project}, which {} had deleted", who(by)),
+        ProjectEvent::Erased {} => "did something in a project that was removed".to_owned(),
         ProjectEvent::BranchMoved { sha } => format!("moved the project branch to {}", short(sha)),
         ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
         ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),

@@ -32,6 +32,11 @@ fn every() -> Vec<Event> {
         ProjectEvent::Reopened {}.into(),
         ProjectEvent::Paused {}.into(),
         ProjectEvent::Resumed {}.into(),
+        ProjectEvent::Archived {}.into(),
+        ProjectEvent::Restored {}.into(),
+        ProjectEvent::Deleted {}.into(),
+        ProjectEvent::Removed { project: ProjectId::new(2), by: mara() }.into(),
+        ProjectEvent::Erased {}.into(),
         ProjectEvent::BranchMoved { sha: sha() }.into(),
         ProjectEvent::BaseMoved { sha: sha() }.into(),
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
@@ -151,6 +156,11 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_reopened"}
     {"kind":"project_paused"}
     {"kind":"project_resumed"}
+    {"kind":"project_archived"}
+    {"kind":"project_restored"}
+    {"kind":"project_deleted"}
+    {"kind":"project_removed","project":"PROJ-002","by":"platform/mara"}
+    {"kind":"event_erased"}
     {"kind":"project_branch_moved","sha":"a1"}
     {"kind":"project_base_moved","sha":"a1"}
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}

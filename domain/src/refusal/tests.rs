@@ -74,6 +74,8 @@ fn every() -> Vec<Refusal> {
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
+        ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),
+        ProjectRefusal::IsDeleted { project: ProjectId::new(1) }.into(),
         ProjectRefusal::OtherRepository {
             project: ProjectId::new(1),
             path: "/home/ann/other".to_owned(),
@@ -213,6 +215,10 @@ fn codes_sentences_and_hints_are_stable() {
         Wait until a task is merged into the project branch.
     agents-work: agents work in the repository of PROJ-001: RUN-003, RUN-004
         Stop their tasks, then repeat.
+    project-at-work: PROJ-001 is at work: RUN-003, TASK-002
+        Stop the agents and give back the tasks that people took over, then repeat.
+    project-deleted: PROJ-001 was deleted and cannot be restored
+        Create another project on the repository. Its branches are still there.
     other-repository: /home/ann/other is not the repository of PROJ-001: it lacks the tip of main (0123456); nothing was changed
         Name the folder that the repository was moved to. Into a new clone, first fetch from the old repository what it lacks.
     base-missing: the base branch main of PROJ-001 does not exist; similar branches: maint; nothing was changed

@@ -41,6 +41,8 @@ fn project() -> Project {
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         paused_at: None,
+        archived_at: None,
+        deleted_at: None,
         created_at: nine(),
         updated_at: nine(),
     }

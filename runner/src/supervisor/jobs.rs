@@ -7,7 +7,7 @@ use std::future::pending;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::sleep;
 use tracing::{Instrument, Span};
@@ -22,6 +22,8 @@ pub(super) enum JobKey {
     Task(TaskId),
     /// A look at the project branch, asked for on this task. The task itself stays free.
     BranchCheck(TaskId),
+    /// The removal of what is left of a deleted project.
+    Removal(ProjectId),
     /// Whether agents can start at all.
     StartCheck,
     /// Which sandbox they would get.
@@ -37,6 +39,7 @@ impl JobKey {
     fn span(&self) -> Span {
         match self {
             Self::Task(task) | Self::BranchCheck(task) => tracing::info_span!("job", %task),
+            Self::Removal(project) => tracing::info_span!("job", %project),
             Self::Unlock(git_dir) => tracing::info_span!("job", repository = git_dir),
             Self::Repository(git_dir) => tracing::info_span!("job", repository = %git_dir.display()),
             Self::StartCheck | Self::Sandbox => Span::none(),

@@ -72,6 +72,10 @@ async fn crowded(server: &TestServer) -> (ProjectId, TaskId, ProjectId) {
     let ben = token(server, &project.id, "ben", &["builder"]).await;
     text(server, &ben, "send", json!({ "to_agent": "human", "message": TEXT })).await;
 
+    let old = NewProject { title: format!("Archived {WORD}"), plan: Some(false), ..NewProject::default() };
+    let old: Project = server.post("/api/projects", &old).await.unwrap();
+    let _archived: Project = server.post(&format!("/api/projects/{}/archive", old.id), &json!({})).await.unwrap();
+
     let planned = NewProject {
         title: "Planned".to_owned(),
         description: Some("Write alpha, beta and gamma.".to_owned()),
@@ -116,6 +120,8 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("messages", format!("{board}/messages"), ".message"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("activity", format!("{board}/activity"), ".activity-day li"),
+        ("charts", format!("{board}/charts"), ".chart svg"),
+        ("replay", format!("{board}/replay"), ".past-card"),
         ("plan", format!("{url}/projects/{planned}/plan"), ".plan li"),
         ("graph", format!("{board}/graph"), "svg path"),
         ("land", format!("{board}/land"), "main h2"),

@@ -23,8 +23,8 @@ use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
-    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectPatch, RejectVerification, Relocation, TaskView,
-    TextBody,
+    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectDeletion, ProjectPatch, RejectVerification,
+    Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -58,6 +58,20 @@ impl Client {
 
     pub(crate) async fn edit_project(self, project: ProjectId, patch: ProjectPatch) -> Result<Project, Failure> {
         self.send(Method::PATCH, &project_path(&project, ""), &patch).await
+    }
+
+    pub(crate) async fn archived_projects(self) -> Result<List<ProjectSummary>, Failure> {
+        self.get("/api/projects?archived=true").await
+    }
+
+    /// Archives a project, or restores it.
+    pub(crate) async fn set_archived(self, project: ProjectId, archived: bool) -> Result<Project, Failure> {
+        self.send(Method::POST, &project_path(&project, if archived { "/archive" } else { "/restore" }), &empty()).await
+    }
+
+    /// Deletes a project. The title proves that this one is meant.
+    pub(crate) async fn delete_project(self, project: ProjectId, title: String) -> Result<Project, Failure> {
+        self.send(Method::DELETE, &project_path(&project, ""), &ProjectDeletion { title }).await
     }
 
     /// Names the folder that the repository of a project was moved to.

@@ -123,7 +123,7 @@ pub(crate) const fn phase_label(phase: AgentKind) -> &'static str {
     }
 }
 
-const fn phase_tone(phase: AgentKind) -> Tone {
+pub(crate) const fn phase_tone(phase: AgentKind) -> Tone {
     match phase {
         AgentKind::Planner => Tone::Warn,
         AgentKind::Coder => Tone::Live,

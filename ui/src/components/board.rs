@@ -1,10 +1,12 @@
 //! Components of the area *board*: projects, tasks, comments, questions, review gates and goals.
 
+pub(crate) mod archive;
 pub(crate) mod card;
 pub(crate) mod card_actions;
 pub(crate) mod card_facts;
 pub(crate) mod column;
 pub(crate) mod comment;
+pub(crate) mod delete_project;
 pub(crate) mod dependents;
 pub(crate) mod edit_project;
 pub(crate) mod flow;
@@ -18,6 +20,7 @@ pub(crate) mod new_project;
 pub(crate) mod new_task;
 pub(crate) mod plan;
 pub(crate) mod project_bar;
+pub(crate) mod project_menu;
 pub(crate) mod question;
 pub(crate) mod report;
 pub(crate) mod retry;

@@ -1,11 +1,8 @@
 //! Navigation between the sections of a project. An unused section has no tab, but a menu, a key and its address open it.
 
-use leptos::html;
 use leptos::prelude::*;
-use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use crate::components::icon::{Icon, MORE};
-use crate::components::menu::Menu;
 use crate::project_data::ProjectData;
 use crate::route::{Navigation, Section};
 
@@ -18,11 +15,13 @@ pub(crate) const fn label(section: Section) -> &'static str {
         Section::Contracts => "Contracts",
         Section::Handshakes => "Handshakes",
         Section::Activity => "Activity",
+        Section::Charts => "Charts",
+        Section::Replay => "Replay",
     }
 }
 
 /// The purpose of an unused section, for the menu.
-const fn purpose(section: Section) -> &'static str {
+pub(crate) const fn purpose(section: Section) -> &'static str {
     match section {
         Section::Board => "tasks",
         Section::Team => "agents and helpers",
@@ -31,6 +30,8 @@ const fn purpose(section: Section) -> &'static str {
         Section::Contracts => "declared interfaces",
         Section::Handshakes => "acknowledged plans",
         Section::Activity => "what happened",
+        Section::Charts => "cost, tokens, times",
+        Section::Replay => "the board in the past",
     }
 }
 
@@ -92,48 +93,5 @@ fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
                 })
             }}
         </a>
-    }
-}
-
-/// The menu of unused sections.
-#[component]
-pub(crate) fn MoreSections() -> impl IntoView {
-    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
-    let button = NodeRef::<html::Button>::new();
-    let anchor = RwSignal::new_local(None::<HtmlElement>);
-    let close = Callback::new(move |()| anchor.set(None));
-    let hidden = Memo::new(move |_| Section::ALL.into_iter().filter(|section| !data.is_used(*section)).collect::<Vec<_>>());
-    let items = move || {
-        hidden
-            .get_untracked()
-            .into_iter()
-            .map(|section| {
-                let go = move |_| {
-                    close.run(());
-                    navigation.go(section.route(data.project()));
-                };
-                view! {
-                    <button type="button" role="menuitem" tabindex="-1" on:click=go>
-                        {label(section)}
-                        <small>{purpose(section)}</small>
-                    </button>
-                }
-            })
-            .collect_view()
-    };
-    view! {
-        <Show when=move || !hidden.with(Vec::is_empty)>
-            <button
-                type="button"
-                class="button quiet icon"
-                aria-haspopup="menu"
-                aria-label="More sections"
-                node_ref=button
-                on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
-            >
-                <Icon drawing=MORE />
-            </button>
-        </Show>
-        {move || anchor.get().map(|anchor| view! { <Menu label="More sections" anchor=anchor close=close>{items()}</Menu> })}
     }
 }

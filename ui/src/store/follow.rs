@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use domain::event::Envelope;
+use domain::board::project::ProjectEvent;
+use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -48,6 +49,10 @@ impl Following {
             }
             Notice::Connected { .. } => self.load(),
             Notice::Activity(run, line) => self.store.note_activity(run.clone(), line.clone()),
+            Notice::Event(event) if self.is_removed_by(event) => {
+                self.store.project.set(None);
+                self.missing.set(true);
+            }
             Notice::Event(event) => {
                 let is_awaited = self.awaiting.try_update_value(|awaiting| awaiting.as_mut().map(|events| events.push((**event).clone())));
                 if is_awaited.flatten().is_none() {
@@ -55,6 +60,12 @@ impl Following {
                 }
             }
         }
+    }
+
+    /// Whether the event tells that the project is gone.
+    fn is_removed_by(self, event: &Envelope) -> bool {
+        let own = |id: &ProjectId| self.project.try_with_value(|own| own == id) == Some(true);
+        matches!(&event.event, Event::Project(ProjectEvent::Removed { project, .. }) if own(project))
     }
 
     fn load(self) {

@@ -10,20 +10,35 @@ use domain::board::project::Project;
 use domain::board::project::refusal::ProjectRefusal;
 use domain::board::project::summary::ProjectSummary;
 use domain::id::ProjectId;
-use domain::wire::{BoardView, List, NewProject, ProjectPatch, Relocation};
+use domain::wire::{BoardView, List, NewProject, ProjectDeletion, ProjectPatch, Relocation};
 use repo::{Effort, Repository};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::error::{Error, Result};
-use crate::extract::{Body, Id};
+use crate::extract::{Body, Id, QueryParameters};
 use crate::routes::repository::{ProbeQuery, absolute, probe};
 use crate::state::AppState;
 
-/// List all projects, newest first, with how far each is and what happened last
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ProjectQuery {
+    /// Whether to list the archived projects instead, with the deleted ones whose work is still kept.
+    #[serde(default)]
+    archived: bool,
+}
+
+/// List the current projects, newest first, with how far each is and what happened last
 ///
 /// A page that shows the list follows `GET /api/ws` without a project, and reads the list again after events, at most once a second.
-#[utoipa::path(get, path = "/api/projects", responses((status = 200, body = List<ProjectSummary>)))]
-pub(crate) async fn list_projects(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<List<ProjectSummary>>> {
-    Ok(Json(List { items: state.db.project_summaries(&caller).await?, next: None }))
+#[utoipa::path(get, path = "/api/projects", params(ProjectQuery), responses((status = 200, body = List<ProjectSummary>)))]
+pub(crate) async fn list_projects(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    QueryParameters(query): QueryParameters<ProjectQuery>,
+) -> Result<Json<List<ProjectSummary>>> {
+    Ok(Json(List { items: state.db.project_summaries(&caller, query.archived).await?, next: None }))
 }
 
 /// Create a project on a git repository
@@ -67,6 +82,55 @@ pub(crate) async fn edit_project(
         Repository::open(Path::new(&project.git_dir))?.base_evidence(&branch, &project.base_head, project.landed_sha.as_ref())
     });
     Ok(Json(state.db.edit_project(&caller, &id, patch, Some(base.await??)).await?))
+}
+
+/// Archive a project: it leaves the lists, and no agent starts in it until it is restored
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/archive",
+    params(("id" = ProjectId, Path)),
+    responses((status = 200, body = Project), (status = 409, description = "An agent or a person works on one of its tasks."))
+)]
+pub(crate) async fn archive_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.archive_project(&caller, &id).await?))
+}
+
+/// Restore an archived project
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/restore",
+    params(("id" = ProjectId, Path)),
+    responses((status = 200, body = Project), (status = 409, description = "The project was deleted."))
+)]
+pub(crate) async fn restore_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.restore_project(&caller, &id).await?))
+}
+
+/// Delete a project: the runner keeps the unmerged work of its tasks, removes their checkouts, and then all that the board knows of it
+///
+/// The repository and its branches stay as they are.
+#[utoipa::path(
+    delete,
+    path = "/api/projects/{id}",
+    params(("id" = ProjectId, Path)),
+    request_body = ProjectDeletion,
+    responses((status = 200, body = Project), (status = 409, description = "An agent or a person works on one of its tasks."))
+)]
+pub(crate) async fn delete_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    Body(deletion): Body<ProjectDeletion>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.delete_project(&caller, &id, &deletion.title).await?))
 }
 
 /// Name the folder that the repository of a project was moved to, for every project on it

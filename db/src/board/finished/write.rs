@@ -1,10 +1,14 @@
 //! Keeps the sums over finished tasks. Must be called by every write that changes the status, the merge, the landing or the cost of a task.
 
+use std::time::Duration;
+
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::id::ProjectId;
+use domain::time::Timestamp;
 use domain::wire::FinishedColumn;
 
+use crate::engine::column::{optional, parsed};
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -54,6 +58,34 @@ pub(crate) async fn recount_to_land(tx: &mut Tx, project: &ProjectId) -> Result<
 /// Adds to the cost of finished tasks, in millionths of a US dollar.
 pub(crate) async fn add_cost(tx: &mut Tx, project: &ProjectId, status: Status, cost_micro_usd: i64) -> Result<()> {
     add(tx, project, status, &FinishedColumn { cost_micro_usd, ..FinishedColumn::default() }, 1).await
+}
+
+/// Counts a task that becomes done, with the times of its agents. The cost grows with the attempts on this task alone.
+pub(crate) async fn count_finish(tx: &mut Tx, card: &Card) -> Result<()> {
+    let runs = sqlx::query("SELECT started_at, completed_at FROM agent_runs WHERE task_id = $1").bind(card.id.as_str());
+    let runs = runs.fetch_all(&mut tx.connection).await?;
+    let (mut first, mut at_work) = (None::<Timestamp>, Duration::ZERO);
+    for run in &runs {
+        let started: Timestamp = parsed(run, "started_at")?;
+        first = Some(first.map_or(started, |first| first.min(started)));
+        at_work += optional(run, "completed_at")?.unwrap_or(tx.now).since(started);
+    }
+    let cycle = first.map_or(Duration::ZERO, |first| tx.now.since(first));
+    let milliseconds = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    sqlx::query(
+        "INSERT INTO finished_by_day (project_id, day, phase, tasks, timed, cycle_ms, wait_ms) VALUES ($1, $2, $3, 1, $4, $5, $6)
+         ON CONFLICT (project_id, day, phase) DO UPDATE SET tasks = finished_by_day.tasks + 1, timed = finished_by_day.timed + excluded.timed,
+           cycle_ms = finished_by_day.cycle_ms + excluded.cycle_ms, wait_ms = finished_by_day.wait_ms + excluded.wait_ms",
+    )
+    .bind(card.project_id.as_str())
+    .bind(tx.now.day())
+    .bind(card.phase.as_str())
+    .bind(first.is_some())
+    .bind(milliseconds(cycle))
+    .bind(milliseconds(cycle.saturating_sub(at_work)))
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
 }
 
 async fn add(tx: &mut Tx, project: &ProjectId, status: Status, sums: &FinishedColumn, sign: i64) -> Result<()> {

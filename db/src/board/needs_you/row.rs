@@ -46,7 +46,7 @@ pub(crate) const MESSAGES: &str = "SELECT m.id, m.project_id, m.from_agent, m.co
 
 /// Reads the list for a caller.
 pub(crate) async fn read(connection: &mut SqliteConnection, caller: &Caller) -> Result<NeedsYouList> {
-    let rows = sqlx::query(projects::ALL).fetch_all(&mut *connection).await?;
+    let rows = sqlx::query(projects::CURRENT).fetch_all(&mut *connection).await?;
     let projects: BTreeMap<ProjectId, Project> =
         rows.iter().map(|row| projects::project_of(row).map(|project| (project.id.clone(), project))).collect::<Result<_>>()?;
     let mut items = Vec::new();
@@ -69,6 +69,8 @@ pub(crate) async fn read(connection: &mut SqliteConnection, caller: &Caller) -> 
     if let Some(name) = caller.person(Right::Work, "reading messages").ok().and_then(|_| caller.name()) {
         messages(connection, &name, &mut items).await?;
     }
+    // An archived project needs nobody until it is restored.
+    items.retain(|item| item.project_id.as_ref().is_none_or(|id| projects.contains_key(id)));
     for item in &mut items {
         item.project_title = item.project_id.as_ref().and_then(|id| projects.get(id)).map(|project| project.title.clone());
     }

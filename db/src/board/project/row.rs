@@ -23,11 +23,28 @@ pub(crate) use select_project;
 
 pub(crate) const ONE: &str = concat!(select_project!(), "WHERE p.id = $1");
 
+/// The projects that are not archived, newest first.
+pub(crate) const CURRENT: &str = concat!(select_project!(), "WHERE p.archived_at IS NULL ORDER BY length(p.id) DESC, p.id DESC");
+
+pub(crate) const ARCHIVED: &str = concat!(select_project!(), "WHERE p.archived_at IS NOT NULL ORDER BY length(p.id) DESC, p.id DESC");
+
 pub(crate) const ALL: &str = concat!(select_project!(), "ORDER BY length(p.id) DESC, p.id DESC");
+
+/// The deleted projects without a live run, a checkout of a task, or a checkout that could not be removed.
+pub(crate) const REMOVABLE: &str = "SELECT p.id FROM projects p WHERE p.deleted_at IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.project_id = p.id AND t.worktree_path IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.completed_at IS NULL AND t.project_id = p.id)
+    AND NOT EXISTS (SELECT 1 FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.checkout_left IS NOT NULL AND t.project_id = p.id)";
 
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {
     let row = sqlx::query(ONE).bind(id.as_str()).fetch_optional(connection).await?;
     project_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?)
+}
+
+/// Reads the ids of the projects whose rows can be removed.
+pub(crate) async fn removable(connection: &mut SqliteConnection) -> Result<Vec<ProjectId>> {
+    let found: Vec<String> = sqlx::query_scalar(REMOVABLE).fetch_all(connection).await?;
+    Ok(found.iter().map(|id| id.parse()).collect::<std::result::Result<_, _>>()?)
 }
 
 pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
@@ -47,6 +64,8 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         merged_at: optional(row, "merged_at")?,
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),
         paused_at: optional(row, "paused_at")?,
+        archived_at: optional(row, "archived_at")?,
+        deleted_at: optional(row, "deleted_at")?,
         plan_approval: parsed(row, "plan_approval")?,
         budget_micro_usd: row.try_get("budget_micro_usd")?,
         created_at: parsed(row, "created_at")?,

@@ -43,16 +43,17 @@ pub(crate) fn last_event_sql() -> String {
 }
 
 impl Db {
-    /// Summarizes all projects for a list, newest first. The number of items that need the human depends on the caller.
+    /// Summarizes the current projects for a list, or the archived ones, newest first. The number of items that need the human depends on the
+    /// caller.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn project_summaries(&self, caller: &Caller) -> Result<Vec<ProjectSummary>> {
+    pub async fn project_summaries(&self, caller: &Caller, archived: bool) -> Result<Vec<ProjectSummary>> {
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
         let needs_you = needs_you::read(&mut snapshot, caller).await?;
         let mut summaries = Vec::new();
-        for found in &sqlx::query(row::ALL).fetch_all(&mut *snapshot).await? {
+        for found in &sqlx::query(if archived { row::ARCHIVED } else { row::CURRENT }).fetch_all(&mut *snapshot).await? {
             let project = row::project_of(found)?;
             summaries.push(ProjectSummary {
                 needs_you: needs_you.count(&project.id),

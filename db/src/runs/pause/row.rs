@@ -23,9 +23,10 @@ impl Pause {
     }
 }
 
-/// Reads the pause of one project, without that of all.
+/// Reads the pause of one project, without that of all. An archived project is paused.
 pub(crate) fn of_project(row: &SqliteRow) -> Result<Pause> {
-    Ok(Pause { paused_at: optional(row, "paused_at")?, resumed_at: optional(row, "resumed_at")? })
+    let archived = Pause { paused_at: optional(row, "archived_at")?, resumed_at: None };
+    Ok(Pause { paused_at: optional(row, "paused_at")?, resumed_at: optional(row, "resumed_at")? }.and(archived))
 }
 
 /// Reads the pause of all projects.
@@ -42,8 +43,9 @@ pub(crate) async fn of_all(connection: &mut SqliteConnection) -> Result<Pause> {
     Ok(pause)
 }
 
-/// Whether a project is paused, on its own or with all.
+/// Whether a project is paused, on its own or with all, or archived.
 pub(crate) async fn is_paused(connection: &mut SqliteConnection, id: &ProjectId) -> Result<bool> {
-    let query = "SELECT 1 FROM projects WHERE id = $1 AND paused_at IS NOT NULL UNION ALL SELECT 1 FROM meta WHERE key = 'paused_at'";
+    let query = "SELECT 1 FROM projects WHERE id = $1 AND (paused_at IS NOT NULL OR archived_at IS NOT NULL)
+      UNION ALL SELECT 1 FROM meta WHERE key = 'paused_at'";
     Ok(sqlx::query(query).bind(id.as_str()).fetch_optional(connection).await?.is_some())
 }

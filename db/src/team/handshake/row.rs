@@ -15,7 +15,7 @@ use crate::runs::pause::row::Pause;
 use crate::team::agent::row::roster::Roster;
 
 /// The pending handshakes of all projects, with one row for each target that has not acknowledged.
-pub(crate) const PENDING: &str = "SELECT h.id, h.project_id, h.created_at, a.agent_name, p.paused_at, p.resumed_at
+pub(crate) const PENDING: &str = "SELECT h.id, h.project_id, h.created_at, a.agent_name, p.paused_at, p.archived_at, p.resumed_at
   FROM handshakes h JOIN projects p ON p.id = h.project_id
   LEFT JOIN handshake_acks a ON a.handshake_id = h.id AND a.acked_at IS NULL AND a.left_at IS NULL
   WHERE h.status = 'pending' ORDER BY h.project_id, h.id, a.agent_name";

@@ -105,7 +105,7 @@ async fn replaced_base_branch_keeps_what_landing_needs() {
     let renamed = edit("trunk", found("trunk", true)).await.unwrap();
     assert_eq!((renamed.base_branch.as_str(), renamed.base_head.as_str(), renamed.landed_sha.as_deref()), ("trunk", "head of trunk", Some("one")));
     assert_eq!(edit("release", found("release", false)).await.unwrap().landed_sha, None, "the work can be landed there");
-    let summaries = store.db.project_summaries(&Caller::owner()).await.unwrap();
+    let summaries = store.db.project_summaries(&Caller::owner(), false).await.unwrap();
     assert_eq!(summaries[0].ready_to_land, Some(1));
     assert_eq!(store.kinds_since(seq).await, ["project_base_replaced", "project_edited", "project_base_replaced", "project_edited"]);
     store.check_fold().await;

@@ -10,7 +10,7 @@ use crate::tests::store::{Store, code, landing, probe};
 use crate::{Caller, LandingFacts};
 
 async fn summary(store: &Store) -> ProjectSummary {
-    let mut all = store.db.project_summaries(&Caller::owner()).await.unwrap();
+    let mut all = store.db.project_summaries(&Caller::owner(), false).await.unwrap();
     all.retain(|summary| summary.project.id == store.project);
     all.remove(0)
 }

@@ -27,7 +27,7 @@ use domain::team::message::NewMessage;
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
-use domain::wire::ProjectPatch;
+use domain::wire::{NewProject, ProjectPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, landing, probe, whole_board};
@@ -147,10 +147,26 @@ pub(crate) async fn story() -> Store {
     db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap();
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
+    other_projects(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
     gates(&store).await;
     store
+}
+
+/// A project that was archived and restored and is being deleted, and one of which only its empty events are left.
+async fn other_projects(store: &Store) {
+    let (db, human) = (&store.db, &Caller::owner());
+    for title in ["Archived", "Removed"] {
+        let new = NewProject { title: title.to_owned(), ..NewProject::default() };
+        let id = db.create_project(human, new, probe()).await.unwrap().id;
+        db.archive_project(human, &id).await.unwrap();
+        db.restore_project(human, &id).await.unwrap();
+        db.delete_project(human, &id, title).await.unwrap();
+        if title == "Removed" {
+            db.remove_deleted_project(&id).await.unwrap();
+        }
+    }
 }
 
 #[tokio::test]

@@ -13,10 +13,12 @@ use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
 use crate::board::needs_you::row as needs_you;
 use crate::board::plan as plan_board;
-use crate::board::project::summary;
+use crate::board::project::{archive, row as projects, summary};
+use crate::board::replay;
 use crate::board::report;
 use crate::board::review_round;
 use crate::board::search::row as search;
+use crate::board::statistics;
 use crate::board::task::order;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::board::task::write::moves;
@@ -122,6 +124,15 @@ async fn no_daily_statement_scans_what_grows() {
         needs_you::TO_LAND.to_owned(),
         needs_you::OVER_LIMIT.to_owned(),
         needs_you::MESSAGES.to_owned(),
+        replay::RANGE.to_owned(),
+        replay::BEGINNING.to_owned(),
+        replay::CARDS.to_owned(),
+        event_log::OF_PROJECT.to_owned(),
+        statistics::CONSUMED.to_owned(),
+        statistics::FINISHED.to_owned(),
+        projects::REMOVABLE.to_owned(),
+        archive::LIVE_RUNS.to_owned(),
+        archive::TAKEN_OVER.to_owned(),
         search::candidates_sql(),
         format!("{} (1, 2, 3)", search::TEXTS),
         activity::sql(&ActivityQuery::default()),
@@ -161,6 +172,8 @@ async fn no_daily_statement_scans_what_grows() {
         "deliveries",
         "search_documents",
         "search_vocabulary",
+        "usage_by_day",
+        "finished_by_day",
     ];
     for statement in statements {
         for line in plan(&store, &statement).await.lines() {

@@ -1,6 +1,6 @@
-//! Why a project may not get another repository folder.
+//! Why a project may not get another repository folder, be archived or be deleted.
 
-use crate::id::{ProjectId, RunId};
+use crate::id::{ProjectId, RunId, TaskId};
 use crate::refusal::category::refusals;
 
 refusals! {
@@ -8,6 +8,10 @@ refusals! {
     ProjectRefusal {
         #[error("agents work in the repository of {project}: {}", runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))]
         AgentsWork { project: ProjectId, runs: Vec<RunId> } => Conflict "agents-work",
+        #[error("{project} is at work: {}", names(runs, taken_over))]
+        AtWork { project: ProjectId, runs: Vec<RunId>, taken_over: Vec<TaskId> } => Conflict "project-at-work",
+        #[error("{project} was deleted and cannot be restored")]
+        IsDeleted { project: ProjectId } => Conflict "project-deleted",
         #[error("{path} is not the repository of {project}: it lacks {}; nothing was changed", missing.join(", "))]
         OtherRepository { project: ProjectId, path: String, missing: Vec<String> } => Unprocessable "other-repository",
     }
@@ -16,6 +20,8 @@ refusals! {
 impl ProjectRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
+            Self::AtWork { .. } => "Stop the agents and give back the tasks that people took over, then repeat.",
+            Self::IsDeleted { .. } => "Create another project on the repository. Its branches are still there.",
             Self::AgentsWork { .. } => "Stop their tasks, then repeat.",
             Self::OtherRepository { .. } => {
                 "Name the folder that the repository was moved to. Into a new clone, first fetch from the old repository what it lacks."
@@ -23,4 +29,8 @@ impl ProjectRefusal {
         }
         .to_owned()
     }
+}
+
+fn names(runs: &[RunId], taken_over: &[TaskId]) -> String {
+    runs.iter().map(RunId::as_str).chain(taken_over.iter().map(TaskId::as_str)).collect::<Vec<_>>().join(", ")
 }

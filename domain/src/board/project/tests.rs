@@ -26,6 +26,8 @@ pub(crate) fn project() -> Project {
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         paused_at: None,
+        archived_at: None,
+        deleted_at: None,
         created_at: at,
         updated_at: at,
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::board::attention::AttentionKind::AssigneeUnresponsive;
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Done, InProgress, InReview};
+use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind::Coder;
 use domain::runs::parking::ParkReason::ServiceUnreachable;
 
@@ -53,4 +54,12 @@ fn parking_outlasts_a_pause() {
     let parked = scene([task(1), task(2)]).parked(ServiceUnreachable, noon().before(Duration::from_secs(1)));
     assert!(parked.clone().paused(1).actions().is_empty());
     assert_eq!(parked.actions().len(), 1, "one probes after the pause");
+}
+
+#[test]
+fn deleted_projects_are_removed_when_nothing_is_left_of_them() {
+    let mut board = scene([task(1).status(Done)]);
+    assert!(board.actions().is_empty());
+    board.state.removable.push(ProjectId::new(2));
+    assert_eq!(board.actions(), ["remove PROJ-002"]);
 }

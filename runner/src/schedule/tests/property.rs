@@ -87,6 +87,7 @@ fn subject(action: &Action) -> Option<&TaskId> {
         Action::SettleLimit { task } => Some(task),
         Action::FlagUnresponsiveAssignee { task, .. } | Action::ClearUnresponsiveAssignee { task } | Action::RecheckBranch { task } => Some(task),
         Action::Resume { .. } | Action::CompleteHandshake { .. } | Action::HandOver { .. } | Action::WarnOfLimit { .. } => None,
+        Action::RemoveProject { .. } => None,
     }
 }
 

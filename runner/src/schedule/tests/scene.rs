@@ -236,6 +236,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         today: "1970-01-01".to_owned(),
         limits: BTreeMap::new(),
         parkings: Vec::new(),
+        removable: Vec::new(),
         unanswered: Vec::new(),
         tracking_since: at(0, 0),
     };
@@ -344,6 +345,7 @@ fn show(action: &Action) -> String {
         Action::ClearUnresponsiveAssignee { task } => format!("clear the assignee flag of {task}"),
         Action::RecheckBranch { task } => format!("recheck the branch for {task}"),
         Action::CompleteHandshake { id } => format!("complete handshake {id}"),
+        Action::RemoveProject { project } => format!("remove {project}"),
         Action::Resume { reason } => format!("resume {reason}"),
     }
 }

@@ -1,6 +1,8 @@
-//! Requests about the history of a project.
+//! Requests about the past of a project: its history, its boards and its statistics.
 
 use domain::board::activity::{Activity, Topic};
+use domain::board::replay::ReplayPart;
+use domain::board::statistics::ProjectStatistics;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use domain::wire::List;
@@ -40,5 +42,15 @@ impl Client {
         let mut query = filter.parameters();
         query.extend(before.map(|before| ("before", before.to_string())));
         self.finish(Request::get(&project_path(&project, "/activity")).query(query)).await
+    }
+
+    /// The part of the past of a project around an event, or around the last one.
+    pub(crate) async fn replay(self, project: ProjectId, at: Option<Seq>) -> Result<ReplayPart, Failure> {
+        self.finish(Request::get(&project_path(&project, "/replay")).query(at.map(|at| ("at", at.to_string())))).await
+    }
+
+    /// The sums of what each kind of agent consumed and finished on each of the last days.
+    pub(crate) async fn statistics(self, project: ProjectId) -> Result<ProjectStatistics, Failure> {
+        self.get(&project_path(&project, "/statistics")).await
     }
 }

@@ -11,16 +11,17 @@ use crate::app::ServerStatus;
 use crate::client::Client;
 use crate::components::badge::{Badge, project_badge};
 use crate::components::bar::Bar;
-use crate::components::board::edit_project::EditProjectDialog;
+use crate::components::board::archive::ArchivedBanner;
 use crate::components::board::flow::FlowState;
 use crate::components::board::goal_strip::GoalStrip;
-use crate::components::icon::{GRAPH, Icon, PENCIL};
+use crate::components::board::project_menu::ProjectMenu;
+use crate::components::icon::{GRAPH, Icon};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
 use crate::components::prose::Prose;
 use crate::components::runs::land::{LandLink, LandedBadge};
 use crate::components::runs::pause::{PauseProject, PausedBadge};
-use crate::components::section_nav::{MoreSections, SectionNav};
+use crate::components::section_nav::SectionNav;
 use crate::components::theme::DensityButton;
 use crate::filter::{Facet, Filter};
 use crate::overview::Overview;
@@ -64,8 +65,10 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) 
                     <span class="separator"></span>
                     <Slots />
                     {may_write.then(|| view! { <PauseProject /> })}
-                    <ProjectTools />
                     <LandLink />
+                </Show>
+                <Show when=move || loaded.get()>
+                    <ProjectMenu />
                 </Show>
             </div>
         </Bar>
@@ -128,30 +131,6 @@ fn Slots() -> impl IntoView {
     view! { <span class="slots">{text}</span> }
 }
 
-/// The button that changes the project, and the menu of further sections.
-#[component]
-fn ProjectTools() -> impl IntoView {
-    let store = Store::from_context();
-    // Outside of what each event redraws, so that the dialog keeps the typed text.
-    let editing = RwSignal::new(None::<Project>);
-    let close = Callback::new(move |()| editing.set(None));
-    view! {
-        {Reader::may_write().then(|| view! {
-            <button
-                type="button"
-                class="button quiet icon"
-                aria-label="Edit the project"
-                title="Edit the project"
-                on:click=move |_| editing.set(store.project.get_untracked())
-            >
-                <Icon drawing=PENCIL />
-            </button>
-        })}
-        <MoreSections />
-        {move || editing.get().map(|project| view! { <EditProjectDialog project=project close=close /> })}
-    }
-}
-
 /// The line below the bar, and the banners about what the project waits for.
 #[component]
 pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
@@ -164,6 +143,7 @@ pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
             <Progress />
         </div>
         <GoalStrip filter=filter />
+        <ArchivedBanner />
         <BudgetBanner />
         <PlanBanner />
     }

@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::components::badge::card_state::CardState;
 use crate::components::badge::{Tone, phase_label};
 use crate::components::glyph::Glyph;
-use crate::components::icon::{BARS, Drawing, GRID, INBOX, PLUG, PLUS, QUESTION, ROWS, SLIDERS, SUN, TRIANGLE};
+use crate::components::icon::{BARS, Drawing, FOLDER, GRID, INBOX, PLUG, PLUS, QUESTION, ROWS, SLIDERS, SUN, TRIANGLE};
 use crate::components::palette::{Overlay, Palette};
 use crate::components::section_nav;
 use crate::components::sidebar::state;
@@ -33,13 +33,14 @@ pub(crate) enum Choice {
     NewProject,
     PauseProject(bool),
     PauseAll(bool),
+    ArchiveProject(bool),
     Theme,
     Density,
     Help,
 }
 
 /// The keys of [`Section::ALL`].
-const SECTION_KEYS: [&str; 7] = ["1", "2", "3", "4", "5", "6", "7"];
+const SECTION_KEYS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /// The sign in front of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +148,9 @@ impl Sources {
                 let paused = store.project.with(|project| project.as_ref().is_some_and(|project| project.paused_at.is_some()));
                 let (title, drawing) = if paused { ("Resume the project", TRIANGLE) } else { ("Pause the project", BARS) };
                 entries.push(Entry::new(Group::Actions, "pause", title, icon(drawing), Choice::PauseProject(!paused)).found_by("stop start"));
+                let archived = store.project.with(|project| project.as_ref().is_some_and(|project| project.archived_at.is_some()));
+                let title = if archived { "Restore the project" } else { "Archive the project" };
+                entries.push(Entry::new(Group::Actions, "archive", title, icon(FOLDER), Choice::ArchiveProject(!archived)).found_by("hide"));
             }
             entries.push(Entry::new(Group::Actions, "new-project", "New project", icon(PLUS), Choice::NewProject).found_by("create add"));
             let (title, drawing) = if all_paused { ("Resume all projects", TRIANGLE) } else { ("Pause all projects", BARS) };
@@ -226,6 +230,11 @@ impl Sources {
             Choice::PauseProject(paused) => {
                 if let Some((_, data)) = self.project {
                     self.client.act(self.client.set_paused(data.project(), paused), |_| {});
+                }
+            }
+            Choice::ArchiveProject(archived) => {
+                if let Some((_, data)) = self.project {
+                    self.client.act(self.client.set_archived(data.project(), archived), |_| {});
                 }
             }
             Choice::PauseAll(paused) => self.client.act(self.client.set_all_paused(paused), move |_| self.status.refresh()),

@@ -205,9 +205,12 @@ fn Entry(entry: Activity) -> impl IntoView {
             </a>
         }
     });
+    let past = Route::Replay { project: data.project(), at: Some(entry.seq) };
     view! {
         <li>
-            <time class="faint tabular" datetime=at.to_string() title=move || clock.ago(at)>{local_clock(at)}</time>
+            <a class="faint tabular" href=past.path() title="Show the board then" on:click=move |event| navigation.follow(&event, past.clone())>
+                <time datetime=at.to_string() title=move || clock.ago(at)>{local_clock(at)}</time>
+            </a>
             <span class="topic" data-tone=topic_tone(entry.topic).as_str()>{topic_label(entry.topic)}</span>
             <p>
                 {entry.sentence}

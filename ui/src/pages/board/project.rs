@@ -29,9 +29,11 @@ use crate::keys::{Key, listen_where};
 use crate::moves::{MoveOutlet, Moves};
 use crate::notifications::tab_title;
 use crate::pages::board::activity::ActivityPage;
+use crate::pages::board::charts::ChartsPage;
 use crate::pages::board::goal::GoalsPage;
 use crate::pages::board::graph::GraphPage;
 use crate::pages::board::plan::PlanPage;
+use crate::pages::board::replay::ReplayPage;
 use crate::pages::board::review::ReviewPage;
 use crate::pages::board::task::TaskPage;
 use crate::pages::runs::land::LandPage;
@@ -125,6 +127,8 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Contracts) => view! { <ContractsPage /> }.into_any(),
         (true, Section::Handshakes) => view! { <HandshakesPage /> }.into_any(),
         (true, Section::Activity) => view! { <ActivityPage /> }.into_any(),
+        (true, Section::Charts) => view! { <ChartsPage /> }.into_any(),
+        (true, Section::Replay) => view! { <ReplayPage /> }.into_any(),
     };
     let dialogs = {
         let project = project.clone();
@@ -182,7 +186,7 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
         Some(Section::Goals) => OpenDialog::NewGoal,
         Some(Section::Contracts) => OpenDialog::NewContract,
         Some(Section::Handshakes) => OpenDialog::NewHandshake,
-        Some(Section::Board | Section::Activity) | None => OpenDialog::NewTask,
+        Some(Section::Board | Section::Activity | Section::Charts | Section::Replay) | None => OpenDialog::NewTask,
     }
 }
 

@@ -6,6 +6,7 @@ use domain::runs::usage::money;
 use leptos::prelude::*;
 
 use crate::components::bar::Bar;
+use crate::components::board::archive::ArchivedProjects;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::board::report::AbsenceReport;
 use crate::components::icon::{Icon, PLUS};
@@ -79,6 +80,7 @@ pub(crate) fn ProjectsPage(
                     <div class="notice" data-tone="warn" role="status">"This page does not exist. Here are your projects."</div>
                 })}
                 {content}
+                <ArchivedProjects />
             </div>
         </main>
         <Show when=move || creating.get()>

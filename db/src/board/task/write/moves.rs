@@ -145,6 +145,9 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     }
     let after = Card { status: change.to, cancel_reason: change.cancel, approved_sha: approved.cloned(), ..card.clone() };
     finished::replace(tx, card, &after).await?;
+    if change.to == Status::Done && !stays {
+        finished::count_finish(tx, card).await?;
+    }
     if change.to != card.status {
         let event = TaskEvent::Moved { from: card.status, to: change.to, reason: change.reason.clone() };
         tx.record_for_task(caller, &card.project_id, &card.id, event);

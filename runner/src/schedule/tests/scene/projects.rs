@@ -56,6 +56,8 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         paused_at: None,
+        archived_at: None,
+        deleted_at: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };

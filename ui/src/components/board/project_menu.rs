@@ -1,0 +1,130 @@
+//! The menu of a project: its sections without a tab, and what can be done with the whole project.
+
+use domain::board::project::Project;
+use domain::team::person::Right;
+use leptos::html;
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use crate::client::Client;
+use crate::components::board::delete_project::DeleteProjectDialog;
+use crate::components::board::edit_project::EditProjectDialog;
+use crate::components::icon::{Icon, MORE};
+use crate::components::menu::Menu;
+use crate::components::section_nav::{label, purpose};
+use crate::project_data::ProjectData;
+use crate::reader::Reader;
+use crate::route::{Navigation, Section};
+use crate::store::Store;
+
+/// An entry that changes the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    Edit,
+    Archive,
+    Restore,
+    Delete,
+}
+
+impl Deed {
+    const fn label(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Edit => ("Rename or edit…", "title, goal, branch"),
+            Self::Archive => ("Archive", "hide, start no agent"),
+            Self::Restore => ("Restore", "from the archive"),
+            Self::Delete => ("Delete…", "for good"),
+        }
+    }
+
+    /// The entries that the reader may use.
+    fn of(project: &Project, reader: &Reader) -> Vec<Self> {
+        if project.deleted_at.is_some() || !reader.may(Right::Work) {
+            return Vec::new();
+        }
+        let archive = if project.archived_at.is_some() { Self::Restore } else { Self::Archive };
+        let mut deeds = vec![Self::Edit, archive];
+        deeds.extend(reader.may(Right::Administer).then_some(Self::Delete));
+        deeds
+    }
+}
+
+#[component]
+pub(crate) fn ProjectMenu() -> impl IntoView {
+    let (client, store, navigation) = (Client::from_context(), Store::from_context(), Navigation::from_context());
+    let data = ProjectData::from_context();
+    let button = NodeRef::<html::Button>::new();
+    let anchor = RwSignal::new_local(None::<HtmlElement>);
+    let close = Callback::new(move |()| anchor.set(None));
+    // Outside of what each event redraws, so that the dialogs keep the typed text.
+    let (editing, deleting) = (RwSignal::new(None::<Project>), RwSignal::new(None::<Project>));
+    let act = move |deed: Deed| {
+        let Some(project) = store.project.get_untracked() else { return };
+        match deed {
+            Deed::Edit => editing.set(Some(project)),
+            Deed::Archive | Deed::Restore => client.act(client.set_archived(project.id, deed == Deed::Archive), |_| {}),
+            Deed::Delete => deleting.set(Some(project)),
+        }
+    };
+    let item = move |label: &'static str, note: &'static str, chosen: Callback<()>| {
+        let choose = move |_| {
+            close.run(());
+            chosen.run(());
+        };
+        view! {
+            <button type="button" role="menuitem" tabindex="-1" on:click=choose>
+                {label}
+                <small>{note}</small>
+            </button>
+        }
+        .into_any()
+    };
+    let items = move || {
+        let sections = Section::ALL.into_iter().filter(|section| !data.is_used(*section));
+        let mut items: Vec<AnyView> = sections
+            .map(|section| item(label(section), purpose(section), Callback::new(move |()| navigation.go(section.route(data.project())))))
+            .collect();
+        let deeds = store.project.with(|project| project.as_ref().map(|project| Deed::of(project, &Reader::current()))).unwrap_or_default();
+        items.extend(deeds.into_iter().map(|deed| {
+            let (label, note) = deed.label();
+            item(label, note, Callback::new(move |()| act(deed)))
+        }));
+        items
+    };
+    view! {
+        <button
+            type="button"
+            class="button quiet icon"
+            aria-haspopup="menu"
+            aria-label="More of the project"
+            title="More of the project"
+            node_ref=button
+            on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
+        >
+            <Icon drawing=MORE />
+        </button>
+        {move || anchor.get().map(|anchor| view! { <Menu label="More of the project" anchor=anchor close=close>{untrack(items)}</Menu> })}
+        {move || editing.get().map(|project| view! { <EditProjectDialog project=project close=Callback::new(move |()| editing.set(None)) /> })}
+        {move || deleting.get().map(|project| view! { <DeleteProjectDialog project=project close=Callback::new(move |()| deleting.set(None)) /> })}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::time::Timestamp;
+
+    use super::*;
+    use crate::testing::board;
+
+    #[test]
+    fn menu_offers_what_the_state_of_the_project_allows() {
+        let project = board(Vec::new()).board.project;
+        let at = Some(Timestamp::from_milliseconds(1));
+        let archived = Project { archived_at: at, ..project.clone() };
+        let deleted = Project { deleted_at: at, ..archived.clone() };
+        let deeds = |project: &Project| Deed::of(project, &Reader::default());
+        assert_eq!(deeds(&project), [Deed::Edit, Deed::Archive, Deed::Delete]);
+        assert_eq!(deeds(&archived), [Deed::Edit, Deed::Restore, Deed::Delete]);
+        assert!(deeds(&deleted).is_empty());
+    }
+}
