@@ -8,8 +8,8 @@ use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
-use domain::wire::Frame;
-use tokio::sync::{broadcast, watch};
+use domain::wire::ActivityLines;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::sign_in::SignIn;
@@ -28,8 +28,8 @@ pub struct AppState {
     pub sign_in: SignIn,
     /// Writes a new permanent token of the human to where programs find it.
     pub save_token: Arc<SaveToken>,
-    /// The source of [`Frame::Activity`] of running agents. The event log carries everything else.
-    pub activity: broadcast::Sender<Frame>,
+    /// The last output lines of the agents at work, which no event carries.
+    pub activity: watch::Sender<ActivityLines>,
     /// The passes of the runner.
     pub ticks: watch::Receiver<Ticks>,
     /// The sandbox of the next agents; `None` until the runner knows it.

@@ -2,6 +2,7 @@
 //!
 //! Every socket reads the log from its own position, so a slow client delays no other and buffers nothing in memory.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
@@ -9,9 +10,8 @@ use axum::response::Response;
 use db::Db;
 use domain::event::Seq;
 use domain::id::ProjectId;
-use domain::wire::Frame;
+use domain::wire::{ActivityLines, Frame};
 use serde::Deserialize;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::tungstenite::{self, error::CapacityError};
@@ -132,7 +132,7 @@ async fn revoked(db: &Db, credential: &Credential) {
 /// Sends events until the stream ends.
 async fn follow(socket: &mut WebSocket, state: &AppState, request: StreamRequest) -> End {
     // Subscribes before reading anything, so that a change in between is seen twice rather than never.
-    let (mut activity, mut config) = (state.activity.subscribe(), state.config.clone());
+    let (mut activity, mut config) = (ActivityStream::new(state.activity.subscribe()), state.config.clone());
     config.mark_unchanged();
     let mut log = LogStream { db: &state.db, news: state.db.subscribe(), last: 0, project: request.project.clone() };
     let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
@@ -148,7 +148,7 @@ async fn follow(socket: &mut WebSocket, state: &AppState, request: StreamRequest
         let step = tokio::select! {
             // The store closed, so the server is shutting down.
             changed = log.news.changed() => changed.map_err(|_| End::Shutdown),
-            line = activity_line(&mut activity) => send(socket, &line).await,
+            Ok(()) = activity.lines.changed() => activity.send_news(socket).await,
             Ok(()) = config.changed() => send(socket, &Frame::Server {}).await,
             received = socket.recv() => {
                 unanswered = 0;
@@ -216,14 +216,29 @@ impl LogStream<'_> {
     }
 }
 
-/// Receives the next activity line of a running agent. A slow client misses lines, which is fine because each replaces the one before.
-async fn activity_line(activity: &mut broadcast::Receiver<Frame>) -> Frame {
-    loop {
-        match activity.recv().await {
-            Ok(frame) => return frame,
-            Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => std::future::pending().await,
+/// The last output lines of the agents at work, as one client knows them. A slow client misses lines, which is fine because each replaces the
+/// one before. A new client gets the last line of each.
+struct ActivityStream {
+    lines: watch::Receiver<ActivityLines>,
+    sent: ActivityLines,
+}
+
+impl ActivityStream {
+    fn new(mut lines: watch::Receiver<ActivityLines>) -> Self {
+        lines.mark_changed();
+        Self { lines, sent: ActivityLines::new() }
+    }
+
+    /// Sends the lines that changed.
+    async fn send_news(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+        let current = self.lines.borrow_and_update().clone();
+        for (run_id, line) in &current {
+            if self.sent.get(run_id).is_none_or(|sent| !Arc::ptr_eq(sent, line)) {
+                send(socket, &Frame::Activity { run_id: run_id.clone(), line: line.to_string() }).await?;
+            }
         }
+        self.sent = current;
+        Ok(())
     }
 }
 

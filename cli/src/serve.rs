@@ -15,7 +15,7 @@ use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
 use runner::process::Programs;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +28,6 @@ use crate::{dead_drop, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
-/// How many activity lines are kept for a slow reader, which loses older ones.
-const ACTIVITY_BACKLOG: usize = 256;
 
 /// Serves until SIGTERM or SIGINT. Running agents continue without the server.
 ///
@@ -68,7 +66,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let (socket, local) = bind_socket(&config).unzip();
 
     let sign_in = SignIn::default();
-    let (activity, _) = broadcast::channel(ACTIVITY_BACKLOG);
+    let activity = watch::Sender::default();
     let demo = options.demo.then(|| demo_hooks(config.agent_command.iter().any(|part| part == "scripted-agent")));
     if let Some(hooks) = &demo {
         tokio::spawn(find_demo_project(db.clone(), Arc::clone(hooks)));

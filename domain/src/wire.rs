@@ -11,11 +11,14 @@ pub use agent::{
     Assign, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent,
     RotatedToken, SetSpawnPolicy,
 };
-pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
+pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn, OpenCards};
 pub use comment::CommentView;
 pub use plan::{PlanView, PlannedTask};
 pub use review::{Approval, ReviewView};
 pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -42,6 +45,9 @@ pub const BOARD_HOST: &str = "vibe-relay.localhost";
 
 /// The names under which the server is addressed. A page that rebinds its own name to this machine still sends that name.
 pub const HOST_NAMES: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", BOARD_HOST];
+
+/// The last output line of each agent at work. A line is replaced as a whole, so that a reader finds the new ones by their addresses.
+pub type ActivityLines = BTreeMap<RunId, Arc<str>>;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

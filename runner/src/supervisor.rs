@@ -17,8 +17,8 @@ use domain::id::TaskId;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::time::Timestamp;
-use domain::wire::Frame;
-use tokio::sync::{broadcast, watch};
+use domain::wire::ActivityLines;
+use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +47,7 @@ pub async fn supervise(
     db: Db,
     config: watch::Receiver<LiveConfig>,
     programs: Programs,
-    activity: broadcast::Sender<Frame>,
+    activity: watch::Sender<ActivityLines>,
     sandbox: watch::Sender<Option<SandboxStatus>>,
     ticks: watch::Sender<Ticks>,
     shutdown: CancellationToken,

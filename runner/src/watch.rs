@@ -38,7 +38,6 @@ use domain::runs::run_event::RunEvent;
 use domain::runs::sandbox::Access;
 use domain::runs::usage::ModelInfo;
 use domain::team::message::Unread;
-use domain::wire::Frame;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
@@ -82,6 +81,7 @@ pub(crate) async fn watch(context: &RunContext, run: Run, process: &RunProcess, 
             Err(unreadable) => Observed { unreadable: Some(unreadable), ..observed },
         };
         if let Some(exit) = unreachable.resolve(&mut observed, &wake).await? {
+            context.activity.send_modify(|lines| drop(lines.remove(&run.id)));
             return end::record(context, &run, &exit, &observed).await;
         }
     }
@@ -287,8 +287,7 @@ impl<'a> Watcher<'a> {
             Effect::EndInterrupt(id) => db.interrupt_over(&self.run.id, &id).await?,
             Effect::ConfirmService => parking::confirm_service(db, self.run).await?,
             Effect::PublishActivity(line) => {
-                // Sending fails when no browser is connected.
-                drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));
+                self.context.activity.send_modify(|lines| drop(lines.insert(self.run.id.clone(), line.into())));
             }
             Effect::ReadStore { reason, with_inbox } => return self.read_store(reason, with_inbox).await.map(Some),
             Effect::Send { reason, input } => {

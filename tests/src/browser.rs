@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
+use fantoccini::actions::{Actions, InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, TouchActions};
 use fantoccini::elements::Element;
 use fantoccini::error::CmdError;
 use fantoccini::key::Key;
@@ -315,7 +315,25 @@ impl Browser {
         self.perform(pointer().then(PointerAction::Up { button: MOUSE_BUTTON_LEFT })).await;
     }
 
-    async fn perform(&self, actions: MouseActions) {
+    /// Drags one element over another with a finger that rests on it for `rest` first, and lifts the finger there.
+    ///
+    /// # Panics
+    /// One of the elements does not exist.
+    pub async fn drag_by_finger(&self, from: &str, rest: Duration, to: &str) {
+        let over = |element: Element| PointerAction::MoveToElement { element, duration: Some(POINTER_DURATION), x: 0.0, y: 0.0 };
+        let from = self.wait(from, async || self.still(from).await).await;
+        let to = self.wait(to, async || self.client.find(Locator::Css(to)).await).await;
+        let finger = TouchActions::new("finger".to_owned())
+            .then(over(from))
+            .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
+            .then(PointerAction::Pause { duration: rest })
+            .then(PointerAction::MoveBy { duration: Some(POINTER_DURATION), x: 0.0, y: -10.0 })
+            .then(over(to))
+            .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
+        self.perform(finger).await;
+    }
+
+    async fn perform(&self, actions: impl Into<Actions>) {
         let performed = self.client.perform_actions(actions).await;
         performed.unwrap_or_else(|error| panic!("the pointer action failed: {error}"));
     }

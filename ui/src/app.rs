@@ -18,6 +18,7 @@ use crate::keys::{listen_for_needs_you, listen_for_palette};
 use crate::markdown::Markdown;
 use crate::notifications;
 use crate::overview::Overview;
+use crate::pages::board::all_tasks::AllTasksPage;
 use crate::pages::board::needs_you::NeedsYouPage;
 use crate::pages::board::project::ProjectPage;
 use crate::pages::board::project_list::ProjectsPage;
@@ -135,6 +136,7 @@ pub(crate) fn App() -> impl IntoView {
         match project.get() {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
             None if navigation.get() == Route::NeedsYou => view! { <NeedsYouPage /> }.into_any(),
+            None if navigation.get() == Route::AllTasks => view! { <AllTasksPage /> }.into_any(),
             None if navigation.get() == Route::Settings => view! { <SettingsPage /> }.into_any(),
             None if let Route::Task { task } = navigation.get() => {
                 open_task(client, navigation, task);

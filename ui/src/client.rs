@@ -34,6 +34,17 @@ pub(crate) enum Failure {
     Unreachable(String),
 }
 
+impl Failure {
+    /// The reason for the reader, and the next step.
+    pub(crate) fn describe(&self) -> (String, String) {
+        match self {
+            Self::Refused(problem) => (refusal_text(&problem.detail), problem.hint.clone()),
+            Self::SignedOut => ("The session has ended.".to_owned(), String::new()),
+            Self::Unreachable(reason) => (reason.clone(), "Nothing was changed, and your text is kept. Try again.".to_owned()),
+        }
+    }
+}
+
 fn project_path(project: &ProjectId, rest: &str) -> String {
     format!("/api/projects/{project}{rest}")
 }
@@ -89,9 +100,11 @@ impl Client {
             match &result {
                 // The dialog that asks about them shows them.
                 Err(Failure::Refused(problem)) if problem.returning.is_some() => {}
-                Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_text(&problem.detail), &problem.hint),
-                Err(Failure::Unreachable(what)) => self.toasts.refusal(what, "Nothing was changed, and your text is kept. Try again."),
                 Ok(_) | Err(Failure::SignedOut) => {}
+                Err(failure) => {
+                    let (reason, hint) = failure.describe();
+                    self.toasts.refusal(&reason, &hint);
+                }
             }
             then(result);
         });

@@ -15,6 +15,7 @@ pub(crate) mod help;
 pub(crate) mod icon;
 pub(crate) mod inline_code;
 pub(crate) mod menu;
+pub(crate) mod new_below;
 pub(crate) mod notices;
 pub(crate) mod palette;
 pub(crate) mod preferences;

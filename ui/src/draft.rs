@@ -38,6 +38,13 @@ pub(crate) fn draft_from(key: &str, original: String) -> RwSignal<String> {
     text
 }
 
+/// Stores a text as the draft below `key`, for a field that opens later.
+pub(crate) fn store_draft(key: &str, text: &str) {
+    if let Some(storage) = storage() {
+        let _stored = storage.set_item(&format!("{PREFIX}{key}"), &format!("{}\n{text}", now().milliseconds()));
+    }
+}
+
 /// Removes the draft below `key`, after its text was sent.
 pub(crate) fn discard(key: &str) {
     if let Some(storage) = storage() {

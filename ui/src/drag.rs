@@ -1,4 +1,5 @@
-//! Drag and drop of a card with mouse, pen or touch. The transition table says which columns accept it.
+//! Drag and drop of a card with mouse, pen or touch. The transition table says which columns accept it. A finger drags by the grip, or
+//! anywhere after a long press, because it scrolls otherwise.
 //!
 //! The card under the pointer is a copy in the browser's top layer, because a column would clip it. Must not move a task: it reports the
 //! drop.
@@ -13,13 +14,16 @@ use domain::id::TaskId;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement, PointerEvent};
+use leptos::wasm_bindgen::closure::Closure;
+use web_sys::{AddEventListenerOptions, Element, Event, HtmlElement, PointerEvent};
 
 use crate::components::badge::UNSTARTED;
 use crate::reader::Reader;
 
 /// Pointer distance, in pixels, that turns a press into a drag.
 const DRAG_THRESHOLD: f64 = 5.0;
+/// How long a finger rests on a card before it drags it.
+const LONG_PRESS: Duration = Duration::from_millis(350);
 /// Distance from an edge, in pixels, at which dragging scrolls the page.
 const SCROLL_MARGIN: f64 = 56.0;
 /// Pixels scrolled for each pointer event near an edge.
@@ -42,11 +46,22 @@ struct Press {
     dragged: DraggedCard,
     element: HtmlElement,
     pointer: i32,
+    /// Whether a finger has to rest before it drags.
+    is_waiting: bool,
     at: (f64, f64),
     /// The copy that follows the pointer, once the drag has begun.
     ghost: Option<HtmlElement>,
     /// The position of the pointer inside the card.
     offset: (f64, f64),
+}
+
+impl Press {
+    fn move_ghost(&self, at: (f64, f64)) {
+        if let Some(ghost) = &self.ghost {
+            let (x, y) = (at.0 - self.offset.0, at.1 - self.offset.1);
+            let _set = ghost.style().set_property("translate", &format!("{x}px {y}px"));
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -82,12 +97,33 @@ impl Drag {
                 }
             }),
         ];
-        on_cleanup(move || listeners.into_iter().for_each(WindowListenerHandle::remove));
+        let is_pressed_by_finger = move || drag.dragged.with_untracked(Option::is_some) || drag.is_waiting();
+        let menu = window_event_listener(ev::contextmenu, move |event| {
+            // A long press opens the menu of a link otherwise.
+            if is_pressed_by_finger() {
+                event.prevent_default();
+            }
+        });
+        let scroll = hinder_scrolling(move || drag.dragged.with_untracked(Option::is_some));
+        on_cleanup(move || {
+            listeners.into_iter().chain([menu]).for_each(WindowListenerHandle::remove);
+            scroll();
+        });
         drag
     }
 
     pub(crate) fn from_context() -> Self {
         expect_context()
+    }
+
+    /// Whether one of the columns accepts the dragged card.
+    pub(crate) fn accepts(self, columns: &[Status]) -> bool {
+        self.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.targets.iter().any(|(to, _)| columns.contains(to))))
+    }
+
+    /// Whether the dragged card is over one of the columns, and accepted there.
+    pub(crate) fn is_over(self, columns: &[Status]) -> bool {
+        self.dragged.with(|dragged| dragged.as_ref().and_then(|dragged| dragged.over).is_some_and(|over| columns.contains(&over)))
     }
 
     /// The side of a card on which the dragged one would be put.
@@ -106,11 +142,12 @@ impl Drag {
         self.just_ended.get_value()
     }
 
-    /// Handles a press on a card. Touch drags only by the grip, because elsewhere it scrolls.
+    /// Handles a press on a card.
     pub(crate) fn pressed(self, event: &PointerEvent, card: &Card, by_grip: bool) {
-        if !self.may_move || event.button() != 0 || (event.pointer_type() == "touch" && !by_grip) {
+        if !self.may_move || event.button() != 0 {
             return;
         }
+        let is_waiting = event.pointer_type() == "touch" && !by_grip;
         let hit = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let element = hit.and_then(|hit| hit.closest("[data-task]").ok().flatten()).and_then(|card| card.dyn_into::<HtmlElement>().ok());
         let Some(element) = element else { return };
@@ -121,25 +158,50 @@ impl Drag {
             offset: (at.0 - bounds.left(), at.1 - bounds.top()),
             element,
             pointer: event.pointer_id(),
+            is_waiting,
             at,
             ghost: None,
         }));
+        if is_waiting {
+            let pointer = event.pointer_id();
+            set_timeout(move || self.lift(pointer), LONG_PRESS);
+        }
+    }
+
+    fn is_waiting(self) -> bool {
+        self.press.with_value(|press| press.as_ref().is_some_and(|press| press.is_waiting))
+    }
+
+    /// Begins the drag of a finger that rested on a card.
+    fn lift(self, pointer: i32) {
+        let lifted = self.press.try_update_value(|press| {
+            let press = press.as_mut().filter(|press| press.pointer == pointer && press.is_waiting)?;
+            press.is_waiting = false;
+            press.ghost = ghost(&press.element);
+            press.move_ghost(press.at);
+            Some(press.dragged.clone())
+        });
+        if let Some(dragged) = lifted.flatten() {
+            self.dragged.set(Some(dragged));
+        }
     }
 
     fn moved(self, event: &PointerEvent) {
         let at = (f64::from(event.client_x()), f64::from(event.client_y()));
-        let dragged = self.press.try_update_value(|press| {
-            let press = press.as_mut().filter(|press| press.pointer == event.pointer_id())?;
+        let dragged = self.press.try_update_value(|pressed| {
+            let press = pressed.as_mut().filter(|press| press.pointer == event.pointer_id())?;
             if press.ghost.is_none() && (at.0 - press.at.0).hypot(at.1 - press.at.1) < DRAG_THRESHOLD {
+                return None;
+            }
+            if press.is_waiting {
+                // It scrolls.
+                *pressed = None;
                 return None;
             }
             if press.ghost.is_none() {
                 press.ghost = ghost(&press.element);
             }
-            if let Some(ghost) = &press.ghost {
-                let (x, y) = (at.0 - press.offset.0, at.1 - press.offset.1);
-                let _set = ghost.style().set_property("translate", &format!("{x}px {y}px"));
-            }
+            press.move_ghost(at);
             let below = column_at(at);
             press.dragged.over = below.filter(|below| press.dragged.targets.iter().any(|(to, _)| to == below));
             let is_own = below == Some(press.dragged.from) && press.dragged.from == UNSTARTED;
@@ -205,7 +267,29 @@ fn ghost(card: &HtmlElement) -> Option<HtmlElement> {
 fn column_at((x, y): (f64, f64)) -> Option<Status> {
     #[expect(clippy::cast_possible_truncation, reason = "window coordinates fit into f32")]
     let hit = document().element_from_point(x as f32, y as f32)?;
-    hit.closest("[data-status]").ok()??.get_attribute("data-status")?.parse().ok()
+    // A phone shows one column, and the others as tabs.
+    let column = hit.closest("[data-status], [data-drop]").ok()??;
+    column.get_attribute("data-status").or_else(|| column.get_attribute("data-drop"))?.parse().ok()
+}
+
+/// Keeps the page from scrolling below a finger while `is_dragging`. The result ends it.
+fn hinder_scrolling(is_dragging: impl Fn() -> bool + 'static) -> impl FnOnce() {
+    let listener = Closure::<dyn Fn(Event)>::new(move |event: Event| {
+        if is_dragging() && event.cancelable() {
+            event.prevent_default();
+        }
+    });
+    let options = AddEventListenerOptions::new();
+    options.set_passive(false);
+    let target = window();
+    let function = listener.as_ref().unchecked_ref();
+    let _listens = target.add_event_listener_with_callback_and_add_event_listener_options("touchmove", function, &options);
+    let listener = StoredValue::new_local(listener);
+    move || {
+        listener.try_with_value(|listener| {
+            let _ended = window().remove_event_listener_with_callback("touchmove", listener.as_ref().unchecked_ref());
+        });
+    }
 }
 
 /// The place at this height in the column of the dragged card: before the first card whose middle is lower, or after the last.
@@ -242,10 +326,24 @@ fn scroll_near_edges((x, y): (f64, f64)) {
     if down != 0.0 {
         window().scroll_by_with_x_and_y(0.0, down);
     }
+    scroll_column((x, y));
     if let Ok(Some(columns)) = document().query_selector(".columns")
         && across != 0.0
     {
         columns.scroll_by_with_x_and_y(across, 0.0);
+    }
+}
+
+/// Scrolls the column under the pointer near its upper and lower edge.
+fn scroll_column((x, y): (f64, f64)) {
+    #[expect(clippy::cast_possible_truncation, reason = "window coordinates fit into f32")]
+    let hit = document().element_from_point(x as f32, y as f32);
+    let Some(cards) = hit.and_then(|hit| hit.closest(".cards").ok().flatten()) else { return };
+    let bounds = cards.get_bounding_client_rect();
+    match () {
+        () if y < bounds.top() + SCROLL_MARGIN / 2.0 => cards.scroll_by_with_x_and_y(0.0, -SCROLL_STEP),
+        () if y > bounds.bottom() - SCROLL_MARGIN / 2.0 => cards.scroll_by_with_x_and_y(0.0, SCROLL_STEP),
+        () => {}
     }
 }
 

@@ -1,10 +1,12 @@
-//! The filter of the board: words, each of which a card must contain in its id, title, role, badge, goal or contributors, and a facet.
+//! The filter of the board: words, each of which a card must contain in its id, title, role, badge, goal or contributors, a facet, and the
+//! grouping of what it shows.
 
 use domain::board::card::Card;
 use domain::id::GoalId;
 
 use crate::components::badge::card_state::CardState;
 use crate::components::badge::{card_badge, phase_label};
+use crate::grouping::Grouping;
 
 /// The cards that a button of the bar shows alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +50,50 @@ impl Facet {
 pub(crate) struct Filter {
     pub(crate) words: String,
     pub(crate) facet: Option<Facet>,
+    pub(crate) group: Option<Grouping>,
+}
+
+/// A part of the filter that can be removed alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    Facet(Facet),
+    Word(String),
+    Group(Grouping),
 }
 
 impl Filter {
     /// Reads the parameters of the address.
     pub(crate) fn of_parameters(parameter: impl Fn(&str) -> Option<String>) -> Self {
         let facet = parameter("show").and_then(|name| Facet::ALL.into_iter().find(|facet| facet.name() == name));
-        Self { words: parameter("filter").unwrap_or_default(), facet }
+        let group = parameter("group").and_then(|name| Grouping::ALL.into_iter().find(|group| group.name() == name));
+        Self { words: parameter("filter").unwrap_or_default(), facet, group }
     }
 
     /// The parameters of the address, empty or with a value.
-    pub(crate) fn parameters(&self) -> [(&'static str, Option<&str>); 2] {
-        [("filter", Some(self.words.trim()).filter(|words| !words.is_empty())), ("show", self.facet.map(Facet::name))]
+    pub(crate) fn parameters(&self) -> [(&'static str, Option<&str>); 3] {
+        let words = Some(self.words.trim()).filter(|words| !words.is_empty());
+        [("filter", words), ("show", self.facet.map(Facet::name)), ("group", self.group.map(Grouping::name))]
     }
 
+    /// The parts, in the order in which they are shown.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        let words = self.words.split_whitespace().map(|word| Part::Word(word.to_owned()));
+        self.facet.map(Part::Facet).into_iter().chain(words).chain(self.group.map(Part::Group)).collect()
+    }
+
+    /// The filter without one of its parts.
+    pub(crate) fn without(&self, part: &Part) -> Self {
+        match part {
+            Part::Facet(_) => Self { facet: None, ..self.clone() },
+            Part::Group(_) => Self { group: None, ..self.clone() },
+            Part::Word(removed) => {
+                let words: Vec<&str> = self.words.split_whitespace().filter(|word| word != removed).collect();
+                Self { words: words.join(" "), ..self.clone() }
+            }
+        }
+    }
+
+    /// Whether it shows every card.
     pub(crate) fn is_empty(&self) -> bool {
         self.words.trim().is_empty() && self.facet.is_none()
     }
@@ -96,14 +128,27 @@ mod tests {
 
     #[test]
     fn filter_round_trips_through_the_address() {
-        for filter in
-            [Filter::default(), Filter { words: "a b".to_owned(), facet: None }, Filter { words: "login".to_owned(), facet: Some(Facet::NeedsYou) }]
-        {
+        let filters = [
+            Filter::default(),
+            Filter { words: "a b".to_owned(), group: Some(Grouping::Goal), ..Filter::default() },
+            Filter { words: "login".to_owned(), facet: Some(Facet::NeedsYou), group: None },
+        ];
+        for filter in filters {
             let parameters = filter.parameters();
             let read = |name: &str| parameters.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.map(str::to_owned));
             assert_eq!(Filter::of_parameters(read), filter);
         }
-        assert_eq!(Filter::of_parameters(|_| Some("other".to_owned())), Filter { words: "other".to_owned(), facet: None });
+        assert_eq!(Filter::of_parameters(|_| Some("other".to_owned())), Filter { words: "other".to_owned(), ..Filter::default() });
+    }
+
+    #[test]
+    fn parts_of_the_filter_are_removed_one_by_one() {
+        let filter = Filter { words: " login  page ".to_owned(), facet: Some(Facet::AtWork), group: Some(Grouping::Plan) };
+        let word = |word: &str| Part::Word(word.to_owned());
+        assert_eq!(filter.parts(), [Part::Facet(Facet::AtWork), word("login"), word("page"), Part::Group(Grouping::Plan)]);
+        assert_eq!(filter.without(&word("login")), Filter { words: "page".to_owned(), ..filter.clone() });
+        let empty = filter.parts().iter().fold(filter, |filter, part| filter.without(part));
+        assert_eq!((empty.clone(), empty.parts()), (Filter::default(), Vec::new()));
     }
 
     #[test]

@@ -3,9 +3,13 @@
 use domain::id::TaskId;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use web_sys::{HtmlElement, NodeList};
+use web_sys::{HtmlElement, NodeList, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::dialog::focused;
+use crate::components::new_below::after_layout;
+
+/// Elements on the way to the wanted one get their sizes only when they are drawn, which moves it.
+const SCROLL_FRAMES: u32 = 4;
 
 /// The direction of a step from the focused card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +34,26 @@ pub(crate) fn on_card(task: &TaskId) {
             focus(&card);
         }
     });
+}
+
+/// Scrolls to the element of `selector` once it has its place, and focuses that of `focused`.
+pub(crate) fn bring_into_view(selector: String, focused: Option<String>) {
+    after_layout(move || {
+        focused.and_then(|selector| find(&selector)).iter().for_each(focus);
+        scroll_to(selector, SCROLL_FRAMES);
+    });
+}
+
+/// Scrolls to an element in this frame and the next ones.
+fn scroll_to(selector: String, frames: u32) {
+    if let Some(element) = find(&selector) {
+        let options = ScrollIntoViewOptions::new();
+        options.set_block(ScrollLogicalPosition::Center);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
+    }
+    if frames > 0 {
+        request_animation_frame(move || scroll_to(selector, frames - 1));
+    }
 }
 
 /// Runs `update` and then restores the focus to its card, because the update may replace the card's element.
@@ -78,12 +102,15 @@ pub(crate) fn press_action() {
     }
 }
 
+/// The tasks whose cards the board shows, column after column.
+pub(crate) fn tasks_in_order() -> Vec<TaskId> {
+    let cards = elements(document().query_selector_all("[data-status]:not([data-folded]) [data-task]"));
+    cards.iter().filter_map(|card| card.get_attribute("data-task")?.parse().ok()).collect()
+}
+
 /// The task whose card is `by` cards after that of `task` on the board, column after column.
 pub(crate) fn neighbour_of(task: &TaskId, by: isize) -> Option<TaskId> {
-    let tasks: Vec<TaskId> = elements(document().query_selector_all("[data-status]:not([data-folded]) [data-task]"))
-        .iter()
-        .filter_map(|card| card.get_attribute("data-task")?.parse().ok())
-        .collect();
+    let tasks = tasks_in_order();
     let index = tasks.iter().position(|known| known == task)?;
     tasks.get(index.checked_add_signed(by)?).cloned()
 }

@@ -25,6 +25,10 @@ pub(crate) enum Key {
     /// Opens the review of the task in the panel or of the focused card.
     Review,
     Walk(Step),
+    /// Selects the focused card, or takes it out of the selection.
+    Select,
+    /// Goes to a neighbouring card and selects both.
+    Extend(Step),
     /// Opens another section of the project.
     Go(Section),
     Close,
@@ -34,7 +38,7 @@ pub(crate) enum Key {
 const NEEDS_YOU: (&str, &str) = ("g", "i");
 
 /// Every shortcut with its effect, for the help.
-pub(crate) const HELP: [(&str, &str); 15] = [
+pub(crate) const HELP: [(&str, &str); 17] = [
     ("Ctrl+K", "Open the palette: actions, tasks, projects, agents and settings. On a Mac: ⌘K"),
     ("/", "Search the texts of all projects"),
     ("n", "New task, or new item on the current page"),
@@ -44,11 +48,13 @@ pub(crate) const HELP: [(&str, &str); 15] = [
     ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
     ("a", "Do what the card waits for: start, retry, review, or choose an answer"),
+    ("x", "Select the card, to change several at once"),
+    ("Shift+↑ Shift+↓", "Go to a neighbouring card and select it too"),
     ("m", "Move the card"),
     ("r", "Review the changes of the card"),
     ("g i", "Needs you"),
     ("s", "Settings: signed-in browsers and people"),
-    ("Esc", "Close the panel or dialog"),
+    ("Esc", "Close the panel or dialog, or clear the selection"),
     ("?", "Show this help"),
 ];
 
@@ -95,11 +101,16 @@ fn meaning(key: &str) -> Option<Key> {
         "m" => Key::Move,
         "a" => Key::Act,
         "r" => Key::Review,
+        "x" => Key::Select,
         "Escape" => Key::Close,
         "ArrowUp" | "k" => Key::Walk(Step::Up),
         "ArrowDown" | "j" => Key::Walk(Step::Down),
         "ArrowLeft" => Key::Walk(Step::Left),
         "ArrowRight" => Key::Walk(Step::Right),
+        "Shift+ArrowUp" => Key::Extend(Step::Up),
+        "Shift+ArrowDown" => Key::Extend(Step::Down),
+        "Shift+ArrowLeft" => Key::Extend(Step::Left),
+        "Shift+ArrowRight" => Key::Extend(Step::Right),
         digit => Key::Go(*Section::ALL.get(digit.parse::<usize>().ok()?.checked_sub(1)?)?),
     })
 }
@@ -112,7 +123,7 @@ pub(crate) fn listen(act: impl Fn(Key) + 'static) {
 /// Like [`listen`], for the shortcuts that `accepts` does not leave to others.
 pub(crate) fn listen_where(accepts: impl Fn(Key) -> bool + 'static, act: impl Fn(Key) + 'static) {
     let accepted = move |key: &str| meaning(key).filter(|key| accepts(*key));
-    listen_to(accepted, |key| matches!(key, Key::Walk(_)), |key| key == Key::Close, act);
+    listen_to(accepted, |key| matches!(key, Key::Walk(_) | Key::Extend(_)), |key| key == Key::Close, act);
 }
 
 /// Passes the shortcuts of a review to `act` for as long as the current owner lives.
@@ -130,7 +141,8 @@ fn listen_to<K: Copy + 'static>(
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
             return;
         }
-        let Some(key) = meaning(&event.key()) else { return };
+        let name = if event.shift_key() && event.key().starts_with("Arrow") { format!("Shift+{}", event.key()) } else { event.key() };
+        let Some(key) = meaning(&name) else { return };
         if is_handled_elsewhere(&event, scrolls_panel(key), closes(key)) {
             return;
         }
@@ -218,21 +230,24 @@ mod tests {
         assert_eq!(meaning("1"), Some(Key::Go(Section::Board)));
         assert_eq!(meaning("6"), Some(Key::Go(Section::Handshakes)));
         assert_eq!(meaning("7"), Some(Key::Go(Section::Activity)));
-        assert_eq!([meaning("0"), meaning("F1"), meaning("x")], [None; 3]);
+        assert_eq!([meaning("0"), meaning("F1"), meaning("y")], [None; 3]);
     }
 
     #[test]
     fn help_lists_only_working_keys() {
         let arrows = [("←", "ArrowLeft"), ("↑", "ArrowUp"), ("↓", "ArrowDown"), ("→", "ArrowRight"), ("Esc", "Escape")];
-        let pressed = |drawn: &'static str| arrows.iter().find(|(known, _)| *known == drawn).map_or(drawn, |(_, name)| name);
+        let pressed = |drawn: &'static str| {
+            let (shift, key) = drawn.strip_prefix("Shift+").map_or(("", drawn), |key| ("Shift+", key));
+            format!("{shift}{}", arrows.iter().find(|(known, _)| *known == key).map_or(key, |(_, name)| name))
+        };
         let keys = |help: &[(&'static str, &str)]| help.iter().flat_map(|(keys, _)| keys.split(' ')).map(pressed).collect::<Vec<_>>();
         for key in keys(&HELP).into_iter().filter(|key| *key != "Enter") {
-            let of_palette = key.strip_prefix("Ctrl+").map_or_else(|| palette_mode(key, false), |key| palette_mode(key, true));
-            let opens_needs_you = [NEEDS_YOU.0, NEEDS_YOU.1].contains(&key);
-            assert_eq!([meaning(key).is_some(), of_palette.is_some(), opens_needs_you].into_iter().filter(|known| *known).count(), 1, "{key}");
+            let of_palette = key.strip_prefix("Ctrl+").map_or_else(|| palette_mode(&key, false), |key| palette_mode(key, true));
+            let opens_needs_you = [NEEDS_YOU.0, NEEDS_YOU.1].contains(&key.as_str());
+            assert_eq!([meaning(&key).is_some(), of_palette.is_some(), opens_needs_you].into_iter().filter(|known| *known).count(), 1, "{key}");
         }
         for key in keys(&REVIEW_HELP) {
-            assert!(review_meaning(key).is_some(), "{key}");
+            assert!(review_meaning(&key).is_some(), "{key}");
         }
     }
 }

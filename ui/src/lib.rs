@@ -7,6 +7,7 @@
 
 mod address;
 mod app;
+mod change;
 mod client;
 mod components;
 mod draft;
@@ -14,6 +15,7 @@ mod drag;
 mod event_history;
 mod filter;
 mod focus;
+mod grouping;
 mod invalidation;
 mod keys;
 mod live_list;
@@ -26,7 +28,10 @@ mod palette;
 mod project_data;
 mod reader;
 mod replay;
+mod reveal;
 mod route;
+mod saved_view;
+mod selection;
 mod socket;
 mod store;
 mod task_data;

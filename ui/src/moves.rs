@@ -2,15 +2,17 @@
 //!
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
-use domain::board::card::Card;
 use domain::board::order::NewPlace;
 use domain::board::status::{CancelReason, Status};
 use domain::board::task::TaskPatch;
 use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::change::{Before, Change, carry_out, place_in};
 use crate::client::Client;
 use crate::components::badge::{UNSTARTED, cancel_label, status_label};
 use crate::components::dialog::Dialog;
@@ -18,7 +20,8 @@ use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
 use crate::draft::draft;
-use crate::focus::on_card;
+use crate::focus::{focused_task, on_card};
+use crate::selection::Selection;
 use crate::store::Store;
 
 /// The prompt before a move.
@@ -50,10 +53,24 @@ fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
     }
 }
 
+/// Whether several tasks can make a move at once: the person reads the work of each before it is merged.
+pub(crate) fn is_for_several(to: Status, needs: Requirement) -> bool {
+    matches!(prompt_for(to, needs), MovePrompt::None | MovePrompt::Text { .. })
+}
+
+/// The reason that the history has for an undone move, or none if the move asks for a decision.
+pub(crate) fn reason_to_undo(to: Status, needs: Requirement) -> Option<Option<String>> {
+    match prompt_for(to, needs) {
+        MovePrompt::None => Some(None),
+        MovePrompt::Text { .. } => Some(Some("The last move was undone.".to_owned())),
+        MovePrompt::CancelReason | MovePrompt::Merge => None,
+    }
+}
+
 /// A move whose prompt is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PendingMove {
-    task: TaskId,
+    tasks: Vec<TaskId>,
     to: Status,
     prompt: MovePrompt,
 }
@@ -93,55 +110,61 @@ impl Moves {
         self.menu.set(Some((task, anchor)));
     }
 
-    /// Makes a move, after a prompt if it requires input.
-    pub(crate) fn request(self, task: TaskId, to: Status, needs: Requirement) {
+    /// Opens the menu of the focused card.
+    pub(crate) fn open_focused_menu(self) {
+        let Some(task) = focused_task() else { return };
+        let button = document().query_selector(&format!("[data-task={task}] .card-move")).ok().flatten();
+        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
+            self.open_menu(task, button);
+        }
+    }
+
+    /// Moves one or several tasks, after a prompt if the move requires input.
+    pub(crate) fn request(self, tasks: Vec<TaskId>, to: Status, needs: Requirement) {
         match prompt_for(to, needs) {
-            MovePrompt::None => self.send(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
-            prompt => self.pending.set(Some(PendingMove { task, to, prompt })),
+            MovePrompt::None => self.send(tasks, &TaskPatch { status: Some(to), ..TaskPatch::default() }),
+            prompt => self.pending.set(Some(PendingMove { tasks, to, prompt })),
         }
     }
 
     /// Puts a card into another place of its column.
     pub(crate) fn reorder(self, task: TaskId, place: NewPlace) {
-        self.client.act(self.client.reorder(task.clone(), place.clone()), move |_| {
-            let neighbour = [("before", place.before), ("after", place.after)].into_iter().find_map(|(side, other)| Some((side, other?)));
-            if let Some((side, other)) = neighbour {
-                let _page_closed = self.announcement.try_set(format!("{task} is {side} {other}"));
-            }
-            on_card(&task);
-        });
+        self.apply(vec![(task, Change::Reorder(place))]);
     }
 
-    fn send(self, task: TaskId, patch: TaskPatch) {
-        let before = self.store.card_now(&task).map(|card| card.status);
-        self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
-            let card = view.task.card;
-            let moved = format!("{task} moved to {}", status_label(card.status));
-            let text = view.note.map_or_else(|| moved.clone(), |note| format!("{moved}: {note}"));
-            let back = before.filter(|before| *before != card.status).and_then(|before| way_back(&card, before));
-            match back {
-                Some(back) => {
-                    let task = task.clone();
-                    let undo = move |()| self.client.act(self.client.patch_task(task.clone(), back.clone()), |_| {});
-                    self.toasts.undoable(text, Callback::new(undo));
-                }
-                None => self.toasts.success(text),
-            }
-            let _page_closed = self.announcement.try_set(moved);
-            on_card(&task);
+    fn send(self, tasks: Vec<TaskId>, patch: &TaskPatch) {
+        self.apply(tasks.into_iter().map(|task| (task, Change::Patch(patch.clone()))).collect());
+    }
+
+    /// Changes one or several tasks. One toast reports all answers and offers the way back.
+    pub(crate) fn apply(self, changes: Vec<(TaskId, Change)>) {
+        let before = |task: &TaskId| {
+            let card = self.store.card_now(task)?;
+            let is_same_project = |other: &&TaskId| self.store.card_now(other).is_some_and(|other| other.project_id == card.project_id);
+            let column: Vec<TaskId> =
+                self.store.column(card.status).with_untracked(|column| column.iter().filter(is_same_project).cloned().collect());
+            let place = place_in(&column, task);
+            Some(Before { card, place })
+        };
+        let steps = changes.into_iter().map(|(task, change)| {
+            let before = before(&task);
+            (task, change, before)
+        });
+        let steps: Vec<_> = steps.collect();
+        let Self { client, toasts, announcement, .. } = self;
+        spawn_local(async move {
+            let outcome = carry_out(client, steps).await;
+            let undo = outcome.undo.clone();
+            let has_way_back = !undo.is_empty();
+            let way_back = move |()| {
+                let steps = undo.iter().map(|(task, change)| (task.clone(), change.clone(), None)).collect();
+                spawn_local(async move { toasts.report(&carry_out(client, steps).await, None) });
+            };
+            toasts.report(&outcome, has_way_back.then(|| Callback::new(way_back)));
+            let _page_closed = announcement.try_set(outcome.heading());
+            outcome.first().into_iter().for_each(on_card);
         });
     }
-}
-
-/// The move that undoes one from `before`, if a person may make it. Its reason is for the history.
-fn way_back(card: &Card, before: Status) -> Option<TaskPatch> {
-    let (_, needs) = target_columns(card.phase, card.status, Mover::Human).into_iter().find(|(to, _)| *to == before)?;
-    let reason = match prompt_for(before, needs) {
-        MovePrompt::None => None,
-        MovePrompt::Text { .. } => Some("The last move was undone.".to_owned()),
-        MovePrompt::CancelReason | MovePrompt::Merge => return None,
-    };
-    Some(TaskPatch { status: Some(before), reason, ..TaskPatch::default() })
 }
 
 /// The place of the menu and the prompt in the page.
@@ -161,7 +184,10 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
 #[component]
 fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
     let (moves, store) = (Moves::from_context(), Store::from_context());
-    let places = places(&store.column(UNSTARTED).get_untracked(), &task);
+    // On the board of all projects, a task has its place among those of its project.
+    let is_same_project = |other: &TaskId| store.card_now(other).map(|card| card.project_id) == store.card_now(&task).map(|card| card.project_id);
+    let column: Vec<TaskId> = store.column(UNSTARTED).get_untracked().into_iter().filter(is_same_project).collect();
+    let places = places(&column, &task);
     let targets = store.card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
     let items = targets
@@ -175,7 +201,7 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
             };
             let pick = move |_| {
                 close.run(());
-                moves.request(task.clone(), to, needs);
+                moves.request(vec![task.clone()], to, needs);
             };
             view! {
                 <button type="button" role="menuitem" tabindex="-1" on:click=pick>
@@ -196,7 +222,22 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
             view! { <button type="button" role="menuitem" tabindex="-1" on:click=pick>{verb}</button> }
         })
         .collect_view();
-    view! { <Menu label=label anchor=anchor close=close>{items}{places}</Menu> }
+    let selection = Selection::from_context();
+    let select = if selection.contains(&task) { "Deselect" } else { "Select" };
+    let toggle = move |_| {
+        close.run(());
+        selection.toggle(&task);
+    };
+    view! {
+        <Menu label=label anchor=anchor close=close>
+            {items}
+            {places}
+            <button type="button" role="menuitem" tabindex="-1" on:click=toggle>
+                {select}
+                <small class="keys">"x"</small>
+            </button>
+        </Menu>
+    }
 }
 
 /// The steps within a column whose tasks can be reordered.
@@ -212,15 +253,16 @@ fn places(column: &[TaskId], task: &TaskId) -> Vec<(&'static str, NewPlace)> {
 #[component]
 fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let moves = Moves::from_context();
-    let PendingMove { task, to, prompt } = pending;
-    let text = draft(&format!("move/{task}/{to}"));
+    let PendingMove { tasks, to, prompt } = pending;
+    let named = if let [task] = tasks.as_slice() { task.to_string() } else { format!("{} tasks", tasks.len()) };
+    let text = draft(&format!("move/{named}/{to}"));
     let reason = RwSignal::new(CancelReason::Abandoned);
     let merge = RwSignal::new(true);
     let ready = Signal::derive(move || match prompt {
         MovePrompt::Text { optional, .. } => optional || has_text(text),
         _ => true,
     });
-    let title = format!("Move {task} to {}", status_label(to));
+    let title = format!("Move {named} to {}", status_label(to));
     let submit = move |()| {
         let reason = match prompt {
             MovePrompt::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
@@ -229,7 +271,7 @@ fn MoveDialog(pending: PendingMove) -> impl IntoView {
         let merge = (prompt == MovePrompt::Merge && !merge.get_untracked()).then_some(false);
         text.set(String::new());
         moves.pending.set(None);
-        moves.send(task.clone(), TaskPatch { status: Some(to), reason, merge, ..TaskPatch::default() });
+        moves.send(tasks.clone(), &TaskPatch { status: Some(to), reason, merge, ..TaskPatch::default() });
     };
     let body = match prompt {
         MovePrompt::Text { label, .. } => view! { <TextArea id="move-text" label=label value=text autofocus=true /> }.into_any(),
@@ -287,15 +329,6 @@ mod tests {
     use domain::board::transition::TABLE;
 
     use super::*;
-    use crate::testing;
-
-    #[test]
-    fn moves_are_undone_where_a_person_may_move_back() {
-        let back = |from: Status, to: Status| way_back(&testing::card(1, to), from).and_then(|patch| patch.status);
-        assert_eq!(back(Status::Backlog, Status::InProgress), Some(Status::Backlog));
-        assert_eq!(back(Status::InProgress, Status::Cancelled), None, "a cancelled task only returns to the backlog");
-        assert_eq!(back(Status::Backlog, Status::Cancelled), Some(Status::Backlog));
-    }
 
     #[test]
     fn menu_offers_the_places_that_a_card_can_take() {

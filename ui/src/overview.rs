@@ -4,11 +4,15 @@
 
 use std::time::Duration;
 
+use domain::board::card::Card;
 use domain::board::needs_you::NeedsYouList;
 use domain::board::project::summary::ProjectSummary;
+use domain::board::wait_reason::WaitReason;
+use domain::id::ProjectId;
 use leptos::prelude::*;
 
 use crate::client::Client;
+use crate::components::badge::card_state::busy_elsewhere;
 use crate::live_list::LiveList;
 use crate::project_data::items;
 use crate::socket::{Live, Notice};
@@ -46,6 +50,20 @@ impl Overview {
     /// How many managed agents are at work, on all projects. None before the first answer.
     pub(crate) fn agents_at_work(self) -> Option<usize> {
         self.projects.value.with(|projects| projects.as_ref().map(|projects| projects.iter().map(|project| project.agents.len()).sum()))
+    }
+
+    /// The title of a project, or its id before it is known.
+    pub(crate) fn title_of(self, project: ProjectId) -> Memo<String> {
+        Memo::new(move |_| {
+            let title = |all: &Vec<ProjectSummary>| all.iter().find(|known| known.project.id == project).map(|known| known.project.title.clone());
+            self.projects.value.with(|all| all.as_ref().and_then(title)).unwrap_or_else(|| project.to_string())
+        })
+    }
+
+    /// The agent of another project that a card waits for, in words. Follows the projects only while the card waits for one.
+    pub(crate) fn busy_elsewhere(self, card: &Card) -> Option<String> {
+        let waits = matches!(card.wait_reason, Some(WaitReason::KindLimitReached { .. }));
+        if waits { self.projects.value.with(|all| busy_elsewhere(card, all.as_deref().unwrap_or_default())) } else { None }
     }
 
     /// How many decisions wait for the person.

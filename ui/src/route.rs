@@ -61,6 +61,8 @@ pub(crate) enum Route {
     Projects,
     /// Everything that needs the reader.
     NeedsYou,
+    /// The open tasks of all projects.
+    AllTasks,
     /// Browsers that are signed in, and the persons of the board.
     Settings,
     /// A task whose project is not known yet.
@@ -124,6 +126,7 @@ impl Route {
         match parts.as_slice() {
             [] => Self::Projects,
             ["needs-you"] => Self::NeedsYou,
+            ["board"] => Self::AllTasks,
             ["settings"] => Self::Settings,
             ["tasks", task] => task.parse().map_or(Self::Unknown, |task| Self::Task { task }),
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
@@ -173,6 +176,7 @@ impl Route {
         match self {
             Self::Projects | Self::Unknown => "/".to_owned(),
             Self::NeedsYou => "/needs-you".to_owned(),
+            Self::AllTasks => "/board".to_owned(),
             Self::Settings => "/settings".to_owned(),
             Self::Task { task } => format!("/tasks/{task}"),
             Self::Board { project, task: None } => format!("/projects/{project}"),
@@ -207,7 +211,7 @@ impl Route {
             | Self::Activity { project, .. }
             | Self::Replay { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
-            Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
@@ -221,7 +225,7 @@ impl Route {
             Self::Activity { .. } => Some(Section::Activity),
             Self::Replay { .. } => Some(Section::Replay),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::NeedsYou | Self::Settings | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings | Self::Task { .. } | Self::Unknown => None,
         }
     }
 

@@ -1,4 +1,5 @@
-//! The browser's copy of one project: the board of the shared reducer, split into signals so that an event redraws only its card.
+//! The browser's copy of one project, or of the open tasks of all: the board of the shared reducer, split into signals so that an event
+//! redraws only its card.
 //!
 //! Must not talk to the server: `socket` passes events in, and pages of finished cards come from the columns.
 
@@ -8,7 +9,7 @@ use domain::board::card::Card;
 use domain::board::flow::Flow;
 use domain::board::order::start_order;
 use domain::board::project::Project;
-use domain::board::reducer::{Board, BoardChange};
+use domain::board::reducer::{BoardChange, OpenBoard, column};
 use domain::board::status::Status;
 use domain::board::task::event::TaskEvent;
 use domain::event::{Envelope, Event};
@@ -18,16 +19,18 @@ use leptos::prelude::*;
 
 use crate::invalidation::{ListKind, stale_lists};
 
+mod contents;
 mod follow;
 mod totals;
 
-pub(crate) use follow::follow;
+use contents::Contents;
+pub(crate) use follow::{follow, follow_all};
 pub(crate) use totals::Totals;
 
-/// One project's board in signals.
+/// A board in signals.
 #[derive(Clone, Copy)]
 pub(crate) struct Store {
-    board: StoredValue<Option<Board>>,
+    board: StoredValue<Contents>,
     cards: StoredValue<HashMap<TaskId, ArcRwSignal<Card>>>,
     columns: StoredValue<Vec<(Status, RwSignal<Vec<TaskId>>)>>,
     activity: StoredValue<HashMap<RunId, ArcRwSignal<String>>>,
@@ -49,7 +52,7 @@ impl Store {
     /// Creates an empty store and makes it available below the current owner.
     pub(crate) fn provide() -> Self {
         let store = Self {
-            board: StoredValue::new(None),
+            board: StoredValue::new(Contents::Empty),
             cards: StoredValue::new(HashMap::new()),
             columns: StoredValue::new(Status::ALL.iter().map(|status| (*status, RwSignal::new(Vec::new()))).collect()),
             activity: StoredValue::new(HashMap::new()),
@@ -80,20 +83,26 @@ impl Store {
         });
         set_if_changed(self.unloaded, finished.without(&board));
         self.project.set(Some(board.project.clone()));
-        self.board.set_value(Some(board));
+        self.board.set_value(Contents::Project(Box::new(board)));
         self.derive(Status::ALL);
         // The board says nothing about events that came before it.
         self.invalidate(&ListKind::ALL);
     }
 
+    /// Replaces the board with the open cards of all projects.
+    pub(crate) fn load_all(self, board: OpenBoard) {
+        self.cards.update_value(|cards| board.cards.iter().for_each(|card| set_card(cards, card)));
+        self.board.set_value(Contents::All(board));
+        self.derive(Status::ALL);
+    }
+
     /// Applies one event.
     pub(crate) fn apply(self, envelope: &Envelope) {
-        let is_new = |board: &Board| envelope.seq > board.seq && envelope.project_id.as_ref() == Some(&board.project.id);
-        if self.board.with_value(|board| board.as_ref().is_some_and(is_new)) {
+        if self.board.with_value(|board| board.makes_lists_stale(envelope)) {
             self.invalidate(stale_lists(&envelope.event));
         }
         let before = envelope.task_id.as_ref().and_then(|task| self.card_now(task));
-        let touched = self.board.try_update_value(|board| board.as_mut().map(|board| board.apply(envelope))).flatten();
+        let touched = self.board.try_update_value(|board| board.apply(envelope));
         let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
@@ -193,7 +202,7 @@ impl Store {
 
     /// Adds cards that the first answer left out.
     pub(crate) fn add_cards(self, cards: Vec<Card>) {
-        let added = self.board.try_update_value(|board| board.as_mut().map(|board| board.add(cards))).flatten().unwrap_or_default();
+        let added = self.board.try_update_value(|board| board.add(cards)).unwrap_or_default();
         self.cards.update_value(|cards| added.iter().for_each(|card| set_card(cards, card)));
         self.unloaded.update(|unloaded| {
             for card in &added {
@@ -217,7 +226,7 @@ impl Store {
     }
 
     fn with_cards<T>(self, read: impl FnOnce(&[Card]) -> T) -> T {
-        self.board.with_value(|board| read(board.as_ref().map(|board| board.cards.as_slice()).unwrap_or_default()))
+        self.board.with_value(|board| read(board.cards()))
     }
 
     /// Removes a card from the unloaded ones when an event delivers it: a finished card, unless it is new, or one that leaves its column.
@@ -239,14 +248,15 @@ impl Store {
         let ids = |cards: Vec<&Card>| cards.into_iter().map(|card| card.id.clone()).collect::<Vec<_>>();
         self.any_card.notify();
         self.board.with_value(|board| {
-            let Some(board) = board else { return };
+            let cards = board.cards();
             for status in columns {
-                set_if_changed(self.column(*status), ids(board.column(*status)));
+                set_if_changed(self.column(*status), ids(column(cards, *status)));
             }
+            let Contents::Project(board) = board else { return };
             set_if_changed(self.plan, ids(board.plan()));
-            let totals = self.unloaded.with_untracked(|unloaded| Totals::of(&board.cards, unloaded));
+            let totals = self.unloaded.with_untracked(|unloaded| Totals::of(cards, unloaded));
             set_if_changed(self.totals, totals);
-            set_if_changed(self.flow, Flow::of(&board.cards));
+            set_if_changed(self.flow, Flow::of(cards));
         });
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(replay::get_replay))
         .routes(routes!(statistics::get_statistics))
         .routes(routes!(card::list_finished_cards))
+        .routes(routes!(card::list_open_cards))
         .routes(routes!(plan::get_plan))
         .routes(routes!(plan::approve_plan))
         .routes(routes!(plan::revise_plan))

@@ -165,7 +165,7 @@ async fn other_projects_are_filtered_and_activity_is_sent() {
     frame(&mut socket).await;
     live.write("not for this one").await;
     let line = Frame::Activity { run_id: RunId::new(1), line: "reads src/main.rs".into() };
-    live.server.state.activity.send(line.clone()).unwrap();
+    live.server.state.activity.send_modify(|lines| drop(lines.insert(RunId::new(1), "reads src/main.rs".into())));
     assert_eq!(frame(&mut socket).await, line);
     let task = live.server.task(&other).await;
     let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
@@ -174,6 +174,25 @@ async fn other_projects_are_filtered_and_activity_is_sent() {
     socket.send(Message::text("{\"type\": \"event\"}")).await.unwrap();
     live.server.task(&other).await;
     seq(&mut socket).await;
+}
+
+#[tokio::test]
+async fn reloaded_page_gets_the_last_line_of_each_agent_at_work() {
+    let live = Live::new().await;
+    let activity = &live.server.state.activity;
+    let say = |run: u64, line: &str| activity.send_modify(|lines| drop(lines.insert(RunId::new(run), line.into())));
+    say(1, "reads a");
+    say(2, "runs tests");
+    say(1, "writes b");
+    say(3, "ends");
+    activity.send_modify(|lines| drop(lines.remove(&RunId::new(3))));
+    let mut socket = live.connect("").await;
+    frame(&mut socket).await;
+    for (run, line) in [(1, "writes b"), (2, "runs tests")] {
+        assert_eq!(frame(&mut socket).await, Frame::Activity { run_id: RunId::new(run), line: line.into() });
+    }
+    say(2, "is done");
+    assert_eq!(frame(&mut socket).await, Frame::Activity { run_id: RunId::new(2), line: "is done".into() }, "the other line is known");
 }
 
 /// The list of projects, the sidebar and the list of what needs the human follow this stream, also for a person who may only read.
@@ -214,7 +233,7 @@ async fn stalled_client_delays_neither_others_nor_shutdown() {
     // More than the buffers of a connection hold.
     let long = "x".repeat(60_000);
     for number in 0..400 {
-        live.server.state.activity.send(Frame::Activity { run_id: RunId::new(number), line: long.clone() }).unwrap();
+        live.server.state.activity.send_modify(|lines| drop(lines.insert(RunId::new(number), long.as_str().into())));
         while !matches!(frame(&mut quick).await, Frame::Activity { run_id, .. } if run_id == RunId::new(number)) {}
     }
     let begun = Instant::now();

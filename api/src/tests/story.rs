@@ -147,6 +147,8 @@ async fn tasks(story: &mut Story) {
     let made = story.act("post", "/api/projects/{id}/tasks", "PROJ-001", new, StatusCode::CREATED).await;
     assert_eq!((made["id"].as_str(), made["held_by"].as_str()), (Some("TASK-004"), Some("human")));
     assert_eq!(made["description_html"], "<p dir=\"auto\">At the <strong>end</strong>.</p>\n");
+    let open = story.get("/api/board", "").await;
+    assert_eq!((open["items"][0]["id"].as_str(), open["next"].is_null()), (Some("TASK-004"), true), "{open}");
     let rendered = story.act("post", "/api/markdown", "", json!({"texts": ["*a*", ""]}), StatusCode::OK).await;
     assert_eq!(rendered["html"], json!(["<p dir=\"auto\"><em>a</em></p>\n", ""]));
     let edited = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"priority": 3}), StatusCode::OK).await;

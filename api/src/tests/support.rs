@@ -22,7 +22,7 @@ use domain::wire::NewProject;
 use repo::testing::TestRepository;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -110,7 +110,7 @@ impl TestServer {
             port: PORT,
             sign_in: SignIn::default(),
             save_token: Arc::new(|_| Ok(())),
-            activity: broadcast::Sender::new(16),
+            activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),
             shutdown: CancellationToken::new(),

@@ -8,7 +8,7 @@ use domain::board::status::Status;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
-use domain::wire::{BoardView, CardPage};
+use domain::wire::{BoardView, CardPage, OpenCards};
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
 use crate::board::finished::row as finished;
@@ -22,6 +22,10 @@ use crate::error::Result;
 const NEWEST: u32 = 50;
 
 pub(crate) const OPEN_CARDS: &str = "WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review')";
+
+/// The projects after `$1` with open tasks. Reads the index of open tasks alone.
+pub(crate) const OPEN_PROJECTS: &str = "SELECT DISTINCT +t.project_id AS project_id FROM tasks t
+  WHERE t.status IN ('backlog', 'in_progress', 'in_review') AND +t.project_id > $1 ORDER BY 1";
 
 pub(crate) const OPEN_COUNTS: &str = "SELECT t.status, COUNT(*) AS total FROM tasks t
   WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review') GROUP BY t.status";
@@ -56,6 +60,32 @@ impl Db {
         snapshot.rollback().await?;
         loaded.sort_unstable_by_key(|card| card.id.number());
         Ok(BoardView { board: Board { project, cards: loaded, seq, epoch: self.epoch().to_owned() }, finished })
+    }
+
+    /// The open cards of all projects, or of those that follow an earlier page: whole projects until there are at least `limit` cards.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open_cards(&self, after: Option<&ProjectId>, limit: u32) -> Result<OpenCards> {
+        let mut connection = self.readers.acquire().await?;
+        // One snapshot for cards and sequence number, as for the board of a project.
+        let mut snapshot = connection.begin().await?;
+        let seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut *snapshot).await?;
+        let after = after.map_or("", ProjectId::as_str);
+        let projects = sqlx::query(OPEN_PROJECTS).bind(after).fetch_all(&mut *snapshot).await?;
+        let (mut items, mut next) = (Vec::new(), None);
+        let mut last = None;
+        for row in &projects {
+            if items.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+                next = last;
+                break;
+            }
+            let project: ProjectId = parsed(row, "project_id")?;
+            items.extend(cards(&mut snapshot, OPEN_CARDS, project.as_str()).await?);
+            last = Some(project);
+        }
+        snapshot.rollback().await?;
+        Ok(OpenCards { items, seq, next })
     }
 
     /// At most `limit` finished cards of one status, newest first; with `before`, those that follow an earlier page.

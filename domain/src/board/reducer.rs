@@ -74,15 +74,9 @@ impl Board {
         self.cards.binary_search_by_key(&id.number(), |card| card.id.number()).ok().map(|index| &self.cards[index])
     }
 
-    /// Returns the cards of one column. Open cards are in the order in which they start.
+    /// Returns the cards of one column.
     pub fn column(&self, status: Status) -> Vec<&Card> {
-        let mut cards: Vec<&Card> = self.cards.iter().filter(|card| card.status == status).collect();
-        match status {
-            // The newest finished cards are the most interesting ones.
-            Status::Done | Status::Cancelled => cards.sort_by_key(|card| (std::cmp::Reverse(card.updated_at), card.id.number())),
-            _ => cards.sort_by_key(|card| start_order(card)),
-        }
-        cards
+        column(&self.cards, status)
     }
 
     /// Returns the tasks of a plan that awaits approval, in order.
@@ -97,6 +91,50 @@ impl Board {
             *counts.entry(card.status).or_default() += 1;
         }
         counts
+    }
+}
+
+/// Returns the cards of one column. Open cards are in the order in which they start.
+pub fn column(cards: &[Card], status: Status) -> Vec<&Card> {
+    let mut cards: Vec<&Card> = cards.iter().filter(|card| card.status == status).collect();
+    match status {
+        // The newest finished cards are the most interesting ones.
+        Status::Done | Status::Cancelled => cards.sort_by_key(|card| (std::cmp::Reverse(card.updated_at), card.id.number())),
+        _ => cards.sort_by_key(|card| start_order(card)),
+    }
+    cards
+}
+
+/// The open cards of all projects as of `seq`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OpenBoard {
+    /// In id order.
+    pub cards: Vec<Card>,
+    pub seq: Seq,
+}
+
+impl OpenBoard {
+    /// The board with these cards, in any order.
+    pub fn new(mut cards: Vec<Card>, seq: Seq) -> Self {
+        cards.sort_unstable_by_key(|card| card.id.number());
+        cards.dedup_by_key(|card| card.id.number());
+        Self { cards, seq }
+    }
+
+    /// Applies one event of any project. A card that is finished is no longer part of the board. Events that were applied before change nothing.
+    pub fn apply(&mut self, envelope: &Envelope) -> BoardChange {
+        if envelope.seq <= self.seq {
+            return BoardChange::None;
+        }
+        self.seq = envelope.seq;
+        let Some(card) = &envelope.card else { return BoardChange::None };
+        match (self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()), card.status.is_open()) {
+            (Ok(index), true) => self.cards[index] = card.clone(),
+            (Ok(index), false) => drop(self.cards.remove(index)),
+            (Err(index), true) => self.cards.insert(index, card.clone()),
+            (Err(_), false) => return BoardChange::None,
+        }
+        BoardChange::Card(card.id.clone())
     }
 }
 

@@ -6,6 +6,8 @@ use utoipa::ToSchema;
 use crate::board::card::Card;
 use crate::board::reducer::Board;
 use crate::board::status::Status;
+use crate::event::Seq;
+use crate::id::ProjectId;
 
 /// A project's board: the open cards and the newest finished ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -101,6 +103,16 @@ pub struct CardPage {
     pub items: Vec<Card>,
     /// The value of `before` for the next page, or none after the last card.
     pub next: Option<String>,
+}
+
+/// `GET /api/board`: the open cards of some projects, as of `seq`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OpenCards {
+    pub items: Vec<Card>,
+    /// The number of the last event that they contain.
+    pub seq: Seq,
+    /// The value of `after` for the next page, or none after the last project.
+    pub next: Option<ProjectId>,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use domain::board::status::Status;
 use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 
 use super::*;
 use crate::fixture::TestBoard;
@@ -15,7 +15,7 @@ const NONE: FolderLimits = FolderLimits { keep: Duration::from_secs(3600), max_t
 
 fn context(board: &TestBoard) -> RunContext {
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let (programs, activity) = (Programs::at(PathBuf::from("/bin/false")), broadcast::channel(1).0);
+    let (programs, activity) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::default());
     RunContext { db: board.db.clone(), config, programs, activity, sandbox: watch::Sender::new(None) }
 }
 

@@ -17,8 +17,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
-use domain::wire::Frame;
-use tokio::sync::{broadcast, watch};
+use domain::wire::ActivityLines;
+use tokio::sync::watch;
 
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
@@ -41,7 +41,7 @@ pub(crate) struct RunContext {
     pub(crate) config: watch::Receiver<LiveConfig>,
     /// This program, which also serves as the shim and as the agents' bridge to the board.
     pub(crate) programs: Programs,
-    pub(crate) activity: broadcast::Sender<Frame>,
+    pub(crate) activity: watch::Sender<ActivityLines>,
     /// The sandbox of the next agents, for those who ask.
     pub(crate) sandbox: watch::Sender<Option<SandboxStatus>>,
 }

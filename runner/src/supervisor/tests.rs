@@ -16,7 +16,7 @@ use crate::runs::branch::project_branch;
 
 /// A supervisor that has removed stale locks, and whose start check has passed.
 async fn supervisor(board: &TestBoard) -> Supervisor {
-    let activity = broadcast::channel(1).0;
+    let activity = watch::Sender::default();
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
     let (programs, sandbox) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::new(None));
     let context = RunContext { db: board.db.clone(), config, programs, activity, sandbox };
@@ -52,7 +52,7 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    let activity = broadcast::channel(1).0;
+    let activity = watch::Sender::default();
     let context = RunContext {
         db: board.db.clone(),
         config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),

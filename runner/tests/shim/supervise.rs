@@ -23,7 +23,7 @@ use domain::runs::tick::Ticks;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::process::Programs;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -101,7 +101,7 @@ impl Bench {
     }
 
     pub(crate) fn serve(&self) -> Server {
-        let (shutdown, activity, ticks) = (CancellationToken::new(), broadcast::channel(16).0, watch::Sender::new(Ticks::new(db::now())));
+        let (shutdown, activity, ticks) = (CancellationToken::new(), watch::Sender::default(), watch::Sender::new(Ticks::new(db::now())));
         let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
         let sandbox = watch::Sender::new(None);
         let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, sandbox, ticks, shutdown.clone());

@@ -388,7 +388,7 @@ pub(crate) async fn empty_board(server: &TestServer, titles: &[&str]) -> Project
     project.id
 }
 
-async fn add(server: &TestServer, project: &ProjectId, title: &str) -> TaskId {
+pub(crate) async fn add(server: &TestServer, project: &ProjectId, title: &str) -> TaskId {
     let new = serde_json::json!({ "title": title });
     let task: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &new).await.unwrap();
     task.task.card.id

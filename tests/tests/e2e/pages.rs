@@ -34,7 +34,11 @@ struct Gallery<'a> {
 
 impl Gallery<'_> {
     async fn check(&mut self, name: &str) {
-        for (width, height) in [(1440, 900), (390, 844)] {
+        self.check_at(name, &[(1440, 900), (390, 844)]).await;
+    }
+
+    async fn check_at(&mut self, name: &str, sizes: &[(u32, u32)]) {
+        for &(width, height) in sizes {
             self.browser.resize(width, height).await;
             for theme in ["light", "dark"] {
                 self.browser.prefer_color_scheme(theme).await;
@@ -49,6 +53,11 @@ impl Gallery<'_> {
             let overflow = self.browser.evaluate("document.documentElement.scrollWidth - window.innerWidth").await;
             if overflow.as_i64() > Some(0) {
                 self.faults.push(format!("{name}-{width}: the page is {overflow} pixels wider than the window"));
+            }
+            let below =
+                self.browser.evaluate("document.querySelector('.app') ? document.documentElement.scrollHeight - window.innerHeight : 0").await;
+            if below.as_i64() > Some(0) {
+                self.faults.push(format!("{name}-{width}: the frame is {below} pixels higher than the window"));
             }
             self.faults.extend(clipped(self.browser).await.into_iter().map(|fault| format!("{name}-{width}: {fault}")));
         }
@@ -110,6 +119,8 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("settings", format!("{url}/settings"), "main h2"),
         ("board", board.clone(), "[data-state=question] .card-actions"),
         ("board-filtered", format!("{board}?show=needs-you"), "[data-state=question]"),
+        ("board-grouped", format!("{board}?filter=write&group=plan"), ".group-heading"),
+        ("all-tasks", format!("{url}/board"), "[data-task] .project"),
         ("panel", format!("{board}/tasks/TASK-001"), ".comment .prose"),
         ("panel-question", format!("{board}/tasks/{asking}"), ".question"),
         ("panel-attempts", format!("{board}/tasks/{asking}?tab=attempts"), ".log .prose"),
@@ -133,6 +144,10 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         browser.has(shown).await;
         browser.until("the page is live", "!document.querySelector('.connection')?.innerText.includes('Connecting')").await;
         gallery.check(name).await;
+        // A window of 1440 pixels whose page is enlarged to twice its size.
+        if ["board", "panel", "all-tasks"].contains(&name) {
+            gallery.check_at(&format!("{name}-zoomed"), &[(720, 450)]).await;
+        }
     }
     for (name, button) in [("new-task", "New task"), ("new-project", "New project")] {
         browser.goto(&board).await;
@@ -145,6 +160,21 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
     browser.has("dialog[open]").await;
     gallery.check("pair-no-host").await;
     browser.keys(&Key::Escape).await;
+    browser.goto(&board).await;
+    browser.press("New task").await;
+    browser.click("#task-dependencies").await;
+    browser.has(".task-picker [role=option]").await;
+    gallery.check("task-picker").await;
+    browser.goto(&format!("{board}?group=goal")).await;
+    browser.has("[data-task]").await;
+    browser.keys("j").await;
+    browser.keys("x").await;
+    browser.has(".selection-bar").await;
+    gallery.check("selection").await;
+    browser.press("Groups and saved views").await;
+    browser.press("Save this view…").await;
+    browser.has("dialog[open]").await;
+    gallery.check("save-view").await;
     browser.goto(&board).await;
     browser.has("[data-task]").await;
     browser.keys("?").await;

@@ -23,8 +23,8 @@ use domain::runs::evidence::RepositoryInfo;
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
-    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, ProjectDeletion, ProjectPatch, RejectVerification,
-    Relocation, TaskView, TextBody,
+    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, OpenCards, ProjectDeletion, ProjectPatch,
+    RejectVerification, Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -90,6 +90,11 @@ impl Client {
         self.get(&project_path(project, "/board")).await
     }
 
+    /// A page of the open cards of all projects.
+    pub(crate) async fn open_cards(self, after: Option<ProjectId>) -> Result<OpenCards, Failure> {
+        self.finish(Request::get("/api/board").query(after.map(|after| ("after", after.to_string())))).await
+    }
+
     /// The page of finished cards that follows the cursor `before`, newest first.
     pub(crate) async fn finished_cards(self, project: ProjectId, status: Status, before: String) -> Result<CardPage, Failure> {
         let path = project_path(&project, "/cards");
@@ -144,6 +149,11 @@ impl Client {
 
     pub(crate) async fn start(self, task: TaskId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &task_path(&task, "/start"), &empty()).await
+    }
+
+    /// Stops the agent of a task and holds the task.
+    pub(crate) async fn hold(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/stop"), &empty()).await
     }
 
     pub(crate) async fn retry(self, task: TaskId, options: RetryOptions) -> Result<IgnoredAny, Failure> {

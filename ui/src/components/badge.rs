@@ -64,6 +64,9 @@ pub(crate) const fn status_tone(status: Status) -> Tone {
 /// The columns of the board, from left to right. The last one has the cancelled tasks below.
 pub(crate) const COLUMNS: [&[Status]; 4] = [&[Status::Backlog], &[Status::InProgress], &[Status::InReview], &[Status::Done, Status::Cancelled]];
 
+/// The columns of open tasks.
+pub(crate) const OPEN_COLUMNS: [&[Status]; 3] = [&[Status::Backlog], &[Status::InProgress], &[Status::InReview]];
+
 /// The status of a task that nobody has started. A person may change the order of these tasks.
 pub(crate) const UNSTARTED: Status = Status::Backlog;
 

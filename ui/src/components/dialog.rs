@@ -43,12 +43,13 @@ pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children:
             }
         >
             <div class="dialog-body">
-                <header>
+                // No landmarks, because a dialog may be drawn within one.
+                <div class="dialog-head">
                     <h1>{heading}</h1>
                     <button type="button" class="button quiet icon" aria-label="Close" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
-                </header>
+                </div>
                 {children()}
             </div>
         </dialog>

@@ -73,7 +73,7 @@ pub(crate) fn Form(
             }
         }>
             {children()}
-            <footer>
+            <div class="dialog-foot">
                 // "Cancel" is an action on tasks, so this button needs another word.
                 <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
                 {secondary.map(|(verb, act)| view! {
@@ -87,7 +87,7 @@ pub(crate) fn Form(
                 >
                     {verb}
                 </button>
-            </footer>
+            </div>
         </form>
     }
 }

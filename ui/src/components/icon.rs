@@ -36,6 +36,8 @@ pub(crate) const QUESTION: Drawing = "M5.8 6.1a2.2 2.2 0 114 1.3c-.7.6-1.8 1-1.8
 pub(crate) const SPEECH: Drawing = "M2.5 3.5h11v7H8l-3 2.5v-2.5H2.5z";
 pub(crate) const GRID: Drawing = "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z";
 pub(crate) const GRAPH: Drawing = "M2.5 3h3.5v3H2.5zM2.5 10h3.5v3H2.5zM10 6.5h3.5v3H10zM6 4.5c2.5 0 1.5 3 4 3M6 11.5c2.5 0 1.5-3 4-3";
+pub(crate) const COLUMNS: Drawing = "M2.5 3h3v10h-3zM6.5 3h3v6.5h-3zM10.5 3h3v8.5h-3z";
+pub(crate) const GROUPS: Drawing = "M2.5 3.5h11M5 7h8.5M2.5 10.5h11M5 14h8.5";
 pub(crate) const ROWS: Drawing = "M2.5 4h11M2.5 8h11M2.5 12h11";
 
 #[component]

@@ -76,7 +76,7 @@ fn place(menu: &HtmlElement, anchor: &HtmlElement) {
 
 /// Moves the focus to the next or previous item and wraps around.
 fn step(menu: &HtmlElement, by: i64) {
-    let Ok(items) = menu.query_selector_all("[role=menuitem]:not(:disabled)") else { return };
+    let Ok(items) = menu.query_selector_all("[role^=menuitem]:not(:disabled)") else { return };
     let count = i64::from(items.length());
     if count == 0 {
         return;

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::app::ServerStatus;
 use crate::components::badge::Tone;
 use crate::components::board::new_project::NewProjectDialog;
-use crate::components::icon::{GRID, INBOX, Icon, PLUS, SLIDERS};
+use crate::components::icon::{COLUMNS, GRID, INBOX, Icon, PLUS, SLIDERS};
 use crate::components::palette::{PaletteButton, palette_keys};
 use crate::components::progress::{ProgressBar, Segments};
 use crate::components::theme::ThemeButton;
@@ -45,6 +45,10 @@ pub(crate) fn Sidebar() -> impl IntoView {
             <PageLink route=Route::Projects class="side-link">
                 <Icon drawing=GRID />
                 <span>"All projects"</span>
+            </PageLink>
+            <PageLink route=Route::AllTasks class="side-link">
+                <Icon drawing=COLUMNS />
+                <span>"All tasks"</span>
             </PageLink>
             <PageLink route=Route::Settings class="side-link">
                 <Icon drawing=SLIDERS />

@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use crate::change::Outcome;
 use crate::components::badge::Tone;
 use crate::components::icon::{ALERT, CLOSE, DONE, Icon};
 use crate::components::inline_code::{InlineCode, sentence};
@@ -52,6 +53,16 @@ impl Toasts {
     /// Reports a finished action that can be undone for some seconds.
     pub(crate) fn undoable(self, text: impl Into<String>, undo: Callback<()>) {
         self.push(Tone::Good, text.into(), String::new(), Some(undo), UNDO_SECONDS);
+    }
+
+    /// Reports the answers to the changes of one or several tasks, with the way back if there is one.
+    pub(crate) fn report(self, outcome: &Outcome, undo: Option<Callback<()>>) {
+        match (outcome.is_refused(), undo) {
+            (true, undo) => self.push(Tone::Bad, sentence(&outcome.heading()), outcome.details(), undo, REFUSAL_SECONDS),
+            (false, Some(undo)) => self.undoable(outcome.heading(), undo),
+            (false, None) if outcome.first().is_some() => self.success(outcome.heading()),
+            (false, None) => {}
+        }
     }
 
     /// Removes what only belongs to the page that the reader leaves. Refusals stay, because they have more to read.

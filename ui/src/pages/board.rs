@@ -1,6 +1,7 @@
 //! Pages of the area *board*.
 
 pub(crate) mod activity;
+pub(crate) mod all_tasks;
 pub(crate) mod charts;
 pub(crate) mod goal;
 pub(crate) mod graph;

@@ -21,6 +21,7 @@ fn every_page_round_trips_through_its_address() {
     let pages = [
         Route::Projects,
         Route::NeedsYou,
+        Route::AllTasks,
         Route::Settings,
         Route::Task { task: TaskId::new(12) },
         Route::Board { project: project.clone(), task: None },

@@ -1,11 +1,13 @@
-//! Keeps the store of a project up to date: requests its board, and applies the events of the live connection, also those that arrive
-//! while the board is on its way.
+//! Keeps a store up to date: requests the board, and applies the events of the live connection, also those that arrive while the board is
+//! on its way.
 
 use std::time::Duration;
 
 use domain::board::project::ProjectEvent;
+use domain::board::reducer::OpenBoard;
 use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
+use domain::wire::BoardView;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -17,32 +19,59 @@ use crate::socket::{Live, Notice};
 /// The delay before a failed request is repeated over a working connection.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
+/// The board that is followed.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Project(ProjectId),
+    All,
+}
+
 #[derive(Clone, Copy)]
 struct Following {
     store: Store,
     client: Client,
-    project: StoredValue<ProjectId>,
+    wanted: StoredValue<Wanted>,
+    /// Whether the board was loaded before.
+    loaded: RwSignal<bool>,
     /// Whether the project does not exist.
     missing: RwSignal<bool>,
     /// The events since the request for the board, while its answer is awaited.
     awaiting: StoredValue<Option<Vec<Envelope>>>,
 }
 
-/// Follows `project` for as long as the current owner lives. The result says whether it does not exist.
-pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<bool> {
-    let (client, live) = (Client::from_context(), Live::from_context());
-    let following = Following { store, client, project: StoredValue::new(project), missing: RwSignal::new(false), awaiting: StoredValue::new(None) };
-    live.follow(move |notice| following.receive(notice));
-    if live.is_connected() {
-        following.load();
-    }
-    following.missing
+/// The state of a followed board.
+#[derive(Clone, Copy)]
+pub(crate) struct BoardState {
+    pub(crate) loaded: RwSignal<bool>,
+    /// Whether the project does not exist.
+    pub(crate) missing: RwSignal<bool>,
+}
+
+/// Follows `project` for as long as the current owner lives.
+pub(crate) fn follow(store: Store, project: ProjectId) -> BoardState {
+    Following::start(store, Wanted::Project(project))
+}
+
+/// Follows the open tasks of all projects for as long as the current owner lives.
+pub(crate) fn follow_all(store: Store) -> BoardState {
+    Following::start(store, Wanted::All)
 }
 
 impl Following {
+    fn start(store: Store, wanted: Wanted) -> BoardState {
+        let (client, live) = (Client::from_context(), Live::from_context());
+        let (wanted, awaiting) = (StoredValue::new(wanted), StoredValue::new(None));
+        let following = Self { store, client, wanted, loaded: RwSignal::new(false), missing: RwSignal::new(false), awaiting };
+        live.follow(move |notice| following.receive(notice));
+        if live.is_connected() {
+            following.load();
+        }
+        BoardState { loaded: following.loaded, missing: following.missing }
+    }
+
     fn receive(self, notice: &Notice) {
         match notice {
-            Notice::Connected { resumed: true } if self.store.project.with_untracked(Option::is_some) => {
+            Notice::Connected { resumed: true } if self.loaded.get_untracked() => {
                 // Requests may have failed while the server was away.
                 self.store.wake_logs();
                 self.store.refetch_all();
@@ -71,19 +100,26 @@ impl Following {
     fn load(self) {
         self.awaiting.set_value(Some(Vec::new()));
         spawn_local(async move {
-            let Some(project) = self.project.try_get_value() else { return };
-            let answer = self.client.board(&project).await;
+            let Some(wanted) = self.wanted.try_get_value() else { return };
+            let answer = match &wanted {
+                Wanted::Project(project) => self.client.board(project).await.map(Box::new).map(Answer::Project),
+                Wanted::All => all_pages(self.client).await.map(Answer::All),
+            };
             let Some(events) = self.awaiting.try_update_value(Option::take) else { return };
             match answer {
-                Ok(board) => {
-                    self.store.load(board);
+                Ok(answer) => {
+                    match answer {
+                        Answer::Project(board) => self.store.load(*board),
+                        Answer::All(board) => self.store.load_all(board),
+                    }
                     // The store skips those that the board already contains.
                     events.into_iter().flatten().for_each(|event| self.store.apply(&event));
+                    self.loaded.set(true);
                 }
                 Err(Failure::Refused(_) | Failure::SignedOut) => self.missing.set(true),
                 Err(Failure::Unreachable(_)) => set_timeout(
                     move || {
-                        if self.project.try_get_value().is_some() {
+                        if self.wanted.try_get_value().is_some() {
                             self.load();
                         }
                     },
@@ -92,4 +128,20 @@ impl Following {
             }
         });
     }
+}
+
+enum Answer {
+    Project(Box<BoardView>),
+    All(OpenBoard),
+}
+
+/// The open cards of all projects. The board is as old as its first page: later events are applied to all of it once more, in order.
+async fn all_pages(client: Client) -> Result<OpenBoard, Failure> {
+    let mut page = client.open_cards(None).await?;
+    let (seq, mut cards) = (page.seq, std::mem::take(&mut page.items));
+    while let Some(after) = page.next {
+        page = client.open_cards(Some(after)).await?;
+        cards.append(&mut page.items);
+    }
+    Ok(OpenBoard::new(cards, seq))
 }

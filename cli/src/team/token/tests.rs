@@ -14,7 +14,7 @@ use mcp::server_file::{self, ServerFile};
 use mcp::server_socket;
 use repo::testing::TestRepository;
 use tokio::net::TcpListener;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::*;
@@ -48,7 +48,7 @@ impl Board {
                 let path = settings::token_file(&config);
                 move |token| settings::write_token(&path, token)
             }),
-            activity: broadcast::Sender::new(1),
+            activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(None).subscribe(),
             shutdown: shutdown.clone(),

@@ -3,7 +3,7 @@
 use domain::board::status::Status;
 use domain::id::TaskId;
 
-use crate::tests::store::{Store, code, new_task, whole_board};
+use crate::tests::store::{Store, code, new_task, probe, whole_board};
 use crate::{Caller, CardFilter};
 
 async fn ids(store: &Store, filter: CardFilter) -> Vec<TaskId> {
@@ -34,6 +34,23 @@ async fn older_finished_cards_come_in_pages() {
     assert_eq!(code(store.db.finished_cards(&store.project, Status::Backlog, None, 50).await), "invalid");
     assert_eq!(code(store.db.finished_cards(&store.project, Status::Done, Some("TASK-001"), 50).await), "invalid");
     store.check_fold().await;
+}
+
+#[tokio::test]
+async fn open_cards_of_all_projects_come_in_pages_of_projects() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    let new = domain::wire::NewProject { title: "Other".to_owned(), plan: Some(false), ..Default::default() };
+    let other = store.db.create_project(&Caller::owner(), new, probe()).await.unwrap().id;
+    let three = store.db.create_task(&Caller::owner(), &other, new_task("Three")).await.unwrap().card.id;
+    store.complete(&two).await;
+    let all = store.db.open_cards(None, 500).await.unwrap();
+    assert_eq!(all.items.iter().map(|card| card.id.clone()).collect::<Vec<_>>(), [one.clone(), three.clone()]);
+    assert_eq!((all.next, all.seq), (None, store.db.board(&store.project).await.unwrap().board.seq));
+    let first = store.db.open_cards(None, 1).await.unwrap();
+    assert_eq!((first.items.len(), first.items[0].id.clone(), first.next.clone()), (1, one, Some(store.project.clone())));
+    let second = store.db.open_cards(first.next.as_ref(), 1).await.unwrap();
+    assert_eq!((second.items[0].id.clone(), second.next), (three, None));
 }
 
 #[tokio::test]

@@ -75,6 +75,7 @@ async fn no_daily_statement_scans_what_grows() {
     let of_goal = CardFilter { goal: Some("GOAL-001".parse().unwrap()), ..CardFilter::of_project(store.project.clone()) };
     let statements = [
         checkpoint::row::OF_TASK.to_owned(),
+        card::OPEN_PROJECTS.to_owned(),
         task_changed::DEPENDENTS.to_owned(),
         format!("SELECT t.id FROM tasks t {}", task_changed::COMPLETION),
         format!("SELECT t.id FROM tasks t {}", task_changed::CHILDREN),

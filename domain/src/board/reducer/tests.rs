@@ -93,3 +93,18 @@ fn added_cards_keep_order_and_known_cards() {
     assert_eq!(numbers(&board.cards.iter().collect::<Vec<_>>()), [1, 3, 4]);
     assert_eq!(board.cards[0].status, Status::Backlog);
 }
+
+#[test]
+fn board_of_all_projects_has_open_cards_only() {
+    let open = |number| card(number, AgentKind::Coder, Status::Backlog);
+    let mut board = OpenBoard::new(vec![open(4), open(2), open(4)], 3);
+    assert_eq!(numbers(&board.cards.iter().collect::<Vec<_>>()), [2, 4], "a card of two pages is there once");
+    assert_eq!(board.apply(&envelope(3, Some(open(9)), None)), BoardChange::None, "it is part of the pages");
+    let other = Envelope { project_id: Some(crate::id::ProjectId::new(7)), ..envelope(4, Some(open(3)), None) };
+    assert_eq!(board.apply(&other), BoardChange::Card(TaskId::new(3)));
+    let done = card(2, AgentKind::Coder, Status::Done);
+    assert_eq!(board.apply(&envelope(5, Some(done.clone()), None)), BoardChange::Card(TaskId::new(2)));
+    assert_eq!(board.apply(&envelope(6, Some(done), None)), BoardChange::None);
+    assert_eq!(board.apply(&envelope(7, Some(open(2)), None)), BoardChange::Card(TaskId::new(2)), "it was moved back");
+    assert_eq!(numbers(&column(&board.cards, Status::Backlog)), [2, 3, 4]);
+}

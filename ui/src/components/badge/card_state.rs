@@ -4,6 +4,7 @@
 
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
+use domain::board::project::summary::ProjectSummary;
 use domain::board::status::{HeldBy, Status};
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
@@ -149,8 +150,9 @@ impl CardState {
     }
 }
 
-/// The line below the title: why the task waits, or who works on it, and its cost. `time` words a moment for the reader.
-pub(crate) fn meta(card: &Card, time: impl Fn(Timestamp) -> String) -> String {
+/// The line below the title: why the task waits, or who works on it, and its cost. `time` words a moment for the reader, and `elsewhere` an
+/// agent of another project that the task waits for.
+pub(crate) fn meta(card: &Card, time: impl Fn(Timestamp) -> String, elsewhere: Option<String>) -> String {
     let state = CardState::of(card);
     let cost = consumption(card.cost_micro_usd, card.tokens);
     let kind = phase_label(card.run.as_ref().map_or(card.phase, |run| run.phase));
@@ -168,7 +170,7 @@ pub(crate) fn meta(card: &Card, time: impl Fn(Timestamp) -> String) -> String {
             (_, Some(HeldBy::Plan)) => "Starts with the plan".to_owned(),
             (_, Some(HeldBy::Stop)) => "Stopped".to_owned(),
             (_, Some(HeldBy::Takeover)) => "Taken over by you".to_owned(),
-            (Some(why), None) => waiting(why, &time),
+            (Some(why), None) => elsewhere.unwrap_or_else(|| waiting(why, &time)),
             (None, None) if card.status == Status::InReview => "Reviewer starts next".to_owned(),
             (None, None) => "Starts next".to_owned(),
         },
@@ -181,6 +183,19 @@ pub(crate) fn meta(card: &Card, time: impl Fn(Timestamp) -> String) -> String {
     let near = card.near_limit.as_ref().filter(|_| card.attention.is_none()).map(|limit| limit.sentence());
     let protected = card.protected_paths.as_ref().map(|change| format!("changes {}", change.named()));
     role.into_iter().chain([head]).chain(cost).chain(near).chain(protected).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The agent of another project that a task waits for, in words. None if it waits for nothing else, or for an agent of its own project, which
+/// its board shows.
+pub(crate) fn busy_elsewhere(card: &Card, projects: &[ProjectSummary]) -> Option<String> {
+    let Some(WaitReason::KindLimitReached { phase }) = &card.wait_reason else { return None };
+    let busy = projects.iter().flat_map(|summary| {
+        let agents = summary.agents.iter().filter(|agent| agent.phase == *phase);
+        agents.map(move |agent| (&summary.project, agent))
+    });
+    let busy: Vec<_> = busy.collect();
+    let (project, agent) = busy.first().filter(|_| busy.iter().all(|(project, _)| project.id != card.project_id))?;
+    Some(format!("Waits for the {phase} of {} in {}", agent.task_id, project.title))
 }
 
 /// Words a wait reason for a card, with the reader's own time.

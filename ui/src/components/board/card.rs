@@ -4,18 +4,22 @@ use domain::board::card::{Card, CurrentRun};
 use domain::id::TaskId;
 use leptos::html;
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
 use crate::components::badge::card_state::{CardState, meta};
 use crate::components::badge::phase_label;
 use crate::components::board::card_actions::CardActions;
 use crate::components::glyph::StateGlyph;
-use crate::components::icon::{GRIP, Icon, MORE};
+use crate::components::icon::{DONE, GRIP, Icon, MORE};
 use crate::components::inline_code::InlineCode;
 use crate::drag::Drag;
 use crate::moves::Moves;
+use crate::overview::Overview;
 use crate::reader::Reader;
+use crate::reveal::Reveal;
 use crate::route::{Navigation, Route};
+use crate::selection::Selection;
 use crate::store::Store;
 use crate::time::{Clock, local_time};
 
@@ -26,9 +30,12 @@ pub(crate) fn TaskCard(
     /// The task whose next action is the filled button of the page.
     #[prop(into)]
     loud: Signal<Option<TaskId>>,
+    /// Whether the board has cards of several projects, so that each names its own.
+    across_projects: bool,
 ) -> impl IntoView {
-    let (drag, navigation) = (Drag::from_context(), Navigation::from_context());
+    let (drag, navigation, overview) = (Drag::from_context(), Navigation::from_context(), Overview::from_context());
     let project = card.with_untracked(|card| card.project_id.clone());
+    let named = project.clone();
     let route = Route::Board { project, task: Some(id.clone()) };
 
     let dragged = Memo::new({
@@ -44,11 +51,19 @@ pub(crate) fn TaskCard(
         let card = card.clone();
         move |event: PointerEvent, by_grip| card.with_untracked(|card| drag.pressed(&event, card, by_grip))
     };
+    let (selection, may_write) = (Selection::from_context(), Reader::may_write());
     let open = {
-        let route = route.clone();
+        let (route, task) = (route.clone(), id.clone());
         move |event: MouseEvent| {
+            let is_touch = event.dyn_ref::<PointerEvent>().is_some_and(|event| event.pointer_type() == "touch");
             if drag.suppresses_click() {
                 event.prevent_default();
+            } else if may_write && event.shift_key() {
+                event.prevent_default();
+                selection.extend_to(&task);
+            } else if may_write && (event.ctrl_key() || event.meta_key() || (is_touch && !untrack(|| selection.is_empty()))) {
+                event.prevent_default();
+                selection.toggle(&task);
             } else {
                 navigation.follow(&event, route.clone());
             }
@@ -62,6 +77,12 @@ pub(crate) fn TaskCard(
     });
     let (title, live, facts, body) = (card.clone(), card.clone(), card.clone(), card);
     let (press_card, press_grip) = (press.clone(), press);
+    let selected = Memo::new({
+        let id = id.clone();
+        move |_| selection.contains(&id)
+    });
+    let (own, reveal) = (id.clone(), Reveal::from_context());
+    let fresh = Memo::new(move |_| reveal.marked().as_ref() == Some(&own));
     let (body_id, facts_id, name) = (id.clone(), id.to_string(), id.to_string());
     view! {
         <article
@@ -72,9 +93,14 @@ pub(crate) fn TaskCard(
             data-live=move || live.with(|card| card.run.is_some()).then_some("")
             data-dragged=move || dragged.get().then_some("")
             data-insert=move || insertion.get()
+            data-fresh=move || fresh.get().then_some("")
+            data-selected=move || selected.get().then_some("")
             aria-current=move || if current.get() { "true" } else { "false" }
             on:pointerdown=move |event| press_card(event, false)
         >
+            {move || selected.get().then(|| view! {
+                <span class="check-mark"><Icon drawing=DONE /><span class="visually-hidden">"Selected"</span></span>
+            })}
             {move || {
                 let state = state.get();
                 view! { <StateGlyph glyph=state.glyph() tone=state.tone() label=state.label() /> }
@@ -84,10 +110,11 @@ pub(crate) fn TaskCard(
             </a>
             {move || body.with(|card| view! { <Body id=body_id.clone() card=card.clone() loud=is_loud /> })}
             <p class="meta">
-                <span class="facts">{move || facts.with(|card| meta(card, local_time))}</span>
+                {across_projects.then(|| view! { <span class="project">{overview.title_of(named)}</span> })}
+                <span class="facts">{move || facts.with(|card| meta(card, local_time, overview.busy_elsewhere(card)))}</span>
                 <span class="id">{facts_id}</span>
             </p>
-            {Reader::may_write().then(|| view! { <CardTools id=id press=move |event| press_grip(event, true) /> })}
+            {may_write.then(|| view! { <CardTools id=id press=move |event| press_grip(event, true) /> })}
         </article>
     }
 }

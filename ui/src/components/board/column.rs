@@ -7,11 +7,16 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::{is_folded, status_label, status_tone, takes_new_tasks};
 use crate::components::board::card::TaskCard;
+use crate::components::board::quick_add::QuickAdd;
 use crate::components::icon::{CHEVRON, Icon, PLUS};
+use crate::components::new_below::{NewBelow, NewItems};
 use crate::drag::Drag;
 use crate::filter::Filter;
+use crate::grouping::{Grouping, Row, limited, rows};
+use crate::overview::Overview;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
+use crate::reveal::Reveal;
 use crate::store::Store;
 
 /// Cards drawn at first, and added by each "Show more".
@@ -24,6 +29,8 @@ pub(crate) fn Column(
     /// The task whose next action is the filled button of the page.
     #[prop(into)]
     loud: Signal<Option<TaskId>>,
+    /// Whether the cards are of several projects.
+    across_projects: bool,
 ) -> impl IntoView {
     let (store, drag) = (Store::from_context(), Drag::from_context());
     let loaded = store.column(status);
@@ -37,13 +44,46 @@ pub(crate) fn Column(
         }
         ids.into_iter().filter(|id| store.card(id).is_some_and(|card| card.with(|card| filter.accepts(card)))).collect::<Vec<TaskId>>()
     });
-    let shown = move || found.with(|found| found.iter().take(limit.get()).cloned().collect::<Vec<_>>());
+    // Cards beyond the limit that the reader wants to see.
+    let extra = RwSignal::new(Vec::<TaskId>::new());
+    let grouping = Memo::new(move |_| filter.with(|filter| filter.group));
+    let rows = Memo::new(move |_| {
+        let (limit, extra) = (limit.get(), extra.get());
+        found.with(|found| match grouping.get() {
+            None => {
+                let further = found.iter().skip(limit).filter(|id| extra.contains(id));
+                found.iter().take(limit).chain(further).cloned().map(Row::Card).collect()
+            }
+            Some(grouping) => {
+                let group_of = |id: &TaskId| store.card(id).and_then(|card| card.with(|card| grouping.group_of(card)));
+                limited(rows(found, group_of), limit, &extra)
+            }
+        })
+    });
+    let reveal = Reveal::from_context();
+    Effect::new(move || {
+        let Some(task) = reveal.wanted().filter(|task| found.with(|found| found.contains(task))) else { return };
+        if !untrack(|| rows.with(|rows| rows.contains(&Row::Card(task.clone())))) {
+            extra.update(|extra| extra.push(task.clone()));
+        }
+        reveal.settle(&task);
+    });
+    let names = move || Some(found.with(|found| found.iter().map(ToString::to_string).collect()));
+    let new_items = takes_new_tasks(status).then(|| NewItems::follow("data-task", names));
+    let show_new = Callback::new(move |task: String| task.parse().into_iter().for_each(|task| reveal.show(task, false)));
+    // Of the open project: the context of a page that was open before outlives it.
+    let data = (!across_projects).then(ProjectData::from_context);
+    let row = move |row: Row| match row {
+        Row::Card(id) => {
+            view! { <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card loud=loud across_projects=across_projects /> })}</li> }
+                .into_any()
+        }
+        Row::Heading { group, cards } => view! { <li><GroupHeading grouping=grouping group=group cards=cards data=data /></li> }.into_any(),
+    };
     let total = move || loaded.with(Vec::len) + store.unloaded_count(status);
     let empty = Memo::new(move |_| found.with(Vec::is_empty));
 
-    let is_target =
-        Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.targets.iter().any(|(to, _)| *to == status))));
-    let is_over = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.over == Some(status))));
+    let (is_target, is_over) = (Memo::new(move |_| drag.accepts(&[status])), Memo::new(move |_| drag.is_over(&[status])));
     let is_origin = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.from == status)));
     let folded = RwSignal::new(is_folded(status));
     let count = move || {
@@ -82,7 +122,7 @@ pub(crate) fn Column(
                     {count}
                     <span class="visually-hidden">" cards"</span>
                 </span>
-                {takes_new_tasks(status).then(|| view! { <AddButton /> })}
+                {data.filter(|_| takes_new_tasks(status) && Reader::may_write()).map(|data| view! { <QuickAdd data=data /> })}
                 <span class="drop-hint" aria-hidden="true">"Drop here"</span>
             </header>
             <div class="cards">
@@ -90,13 +130,38 @@ pub(crate) fn Column(
                     <p class="column-empty">"No cards match the filter."</p>
                 </Show>
                 <ul aria-labelledby=heading>
-                    <For each=shown key=TaskId::clone let:id>
-                        <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card loud=loud /> })}</li>
-                    </For>
+                    <For each=move || rows.get() key=Row::clone children=row />
                 </ul>
                 <ShowMore status=status found=found limit=limit />
             </div>
+            {new_items.map(|items| view! { <NewBelow items=items show=show_new /> })}
         </section>
+    }
+}
+
+/// The heading of cards that belong together.
+#[component]
+fn GroupHeading(grouping: Memo<Option<Grouping>>, group: Option<String>, cards: usize, data: Option<ProjectData>) -> impl IntoView {
+    let (store, projects) = (Store::from_context(), Overview::from_context().projects.value);
+    let goals = data.map(|data| data.goals.value);
+    let title = move || {
+        let grouping = grouping.get()?;
+        let Some(group) = &group else { return Some(grouping.none_label().to_owned()) };
+        let title = match grouping {
+            Grouping::Goal => goals?.with(|goals| goals.as_ref()?.iter().find(|goal| goal.id.as_str() == group).map(|goal| goal.title.clone())),
+            Grouping::Plan => group.parse().ok().and_then(|task| store.card(&task)).map(|card| card.with(|card| card.title.clone())),
+            Grouping::Project => projects.with(|projects| {
+                let summary = projects.as_ref()?.iter().find(|summary| summary.project.id.as_str() == group)?;
+                Some(summary.project.title.clone())
+            }),
+        };
+        Some(title.unwrap_or_else(|| group.clone()))
+    };
+    view! {
+        <p class="group-heading">
+            <span>{title}</span>
+            <span class="count">{cards}<span class="visually-hidden">" cards"</span></span>
+        </p>
     }
 }
 

@@ -15,8 +15,10 @@ use crate::components::badge::{author_label, author_tone};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, has_text};
 use crate::components::icon::{CLOSE, Icon, PENCIL};
+use crate::components::new_below::{NewBelow, NewItems};
 use crate::components::prose::{Preview, PreviewButton};
 use crate::draft::{discard, draft_from};
+use crate::focus::bring_into_view;
 use crate::reader::Reader;
 use crate::socket::{Live, Notice};
 use crate::time::Clock;
@@ -28,14 +30,14 @@ pub(crate) fn CommentThread(
     comments: Memo<u32>,
 ) -> impl IntoView {
     let (client, live, may_write) = (Client::from_context(), Live::from_context(), Reader::may_write());
-    let thread = RwSignal::new(Vec::<CommentView>::new());
+    let thread = RwSignal::new(None::<Vec<CommentView>>);
     let load = {
         let task = task.clone();
         move || {
             let request = client.comments(task.clone());
             spawn_local(async move {
                 if let Ok(list) = request.await {
-                    let _panel_closed = thread.try_set(list.items);
+                    let _panel_closed = thread.try_set(Some(list.items));
                 }
             });
         }
@@ -55,6 +57,19 @@ pub(crate) fn CommentThread(
             load();
         }
     });
+    let names = move || thread.with(|thread| Some(thread.as_ref()?.iter().map(|view| view.comment.id.to_string()).collect()));
+    let new_items = NewItems::follow("data-comment", names);
+    Effect::new(move |before: Option<Option<usize>>| {
+        let count = thread.with(|thread| thread.as_ref().map(Vec::len));
+        let has_grown = before.flatten().zip(count).is_some_and(|(before, count)| count > before);
+        if has_grown
+            && let Some(own) = thread.with_untracked(|thread| thread.as_ref()?.last().filter(|view| is_own(view)).map(|view| view.comment.id.clone()))
+        {
+            bring_into_view(format!("[data-comment='{own}']"), None);
+        }
+        count
+    });
+    let show_new = Callback::new(|comment: String| bring_into_view(format!("[data-comment='{comment}']"), None));
     view! {
         <section class="section" aria-label="Comments">
             <h2>"Comments"</h2>
@@ -64,20 +79,27 @@ pub(crate) fn CommentThread(
                 </p>
             </Show>
             <div class="thread">
-                <For each=move || thread.get() key=|view| (view.comment.id.clone(), view.comment.edited_at) let:view>
+                <For each=move || thread.get().unwrap_or_default() key=|view| (view.comment.id.clone(), view.comment.edited_at) let:view>
                     <CommentEntry view=view />
                 </For>
             </div>
         </section>
+        <NewBelow items=new_items show=show_new />
     }
+}
+
+/// Whether the reader wrote a comment.
+fn is_own(view: &CommentView) -> bool {
+    let comment = &view.comment;
+    comment.author_role == AuthorRole::Human && Reader::current().is(comment.author_name.as_deref().unwrap_or(HUMAN))
 }
 
 #[component]
 pub(crate) fn CommentEntry(view: CommentView) -> impl IntoView {
     let (client, clock) = (Client::from_context(), Clock::from_context());
+    let own = Reader::may_write() && is_own(&view);
     let CommentView { comment, content_html } = view;
     let (author, at, edited) = (comment.author_role, comment.created_at, comment.edited_at);
-    let own = Reader::may_write() && author == AuthorRole::Human && Reader::current().is(comment.author_name.as_deref().unwrap_or(HUMAN));
     let name = match (author, &comment.author_name) {
         (AuthorRole::Human, name) => name_heading(name.as_deref().unwrap_or(HUMAN)),
         (_, Some(name)) => name.clone(),
@@ -87,7 +109,7 @@ pub(crate) fn CommentEntry(view: CommentView) -> impl IntoView {
     let id = StoredValue::new(comment.id);
     let (written, html) = (StoredValue::new(comment.content), StoredValue::new(content_html));
     view! {
-        <article class="comment">
+        <article class="comment" data-comment=id.with_value(ToString::to_string)>
             <header>
                 <span class="role" data-tone=author_tone(author).as_str()>{name}</span>
                 <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>

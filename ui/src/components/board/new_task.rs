@@ -18,6 +18,9 @@ pub(crate) fn NewTaskDialog(
     /// The planning task of a plan that awaits approval. The new task joins that plan and starts with it.
     #[prop(optional_no_strip)]
     plan: Option<TaskId>,
+    /// Receives the new task.
+    #[prop(optional)]
+    added: Option<Callback<TaskId>>,
 ) -> impl IntoView {
     let (client, sending) = (Client::from_context(), Sending::new());
     let key = format!("task/{project}");
@@ -34,10 +37,11 @@ pub(crate) fn NewTaskDialog(
             start,
             ..NewTask::default()
         };
-        sending.run(client.create_task(project.clone(), new), move |_| {
-            draft.title.set(String::new());
-            draft.description.set(String::new());
+        let key = key.clone();
+        sending.run(client.create_task(project.clone(), new), move |view| {
+            TaskDraft::discard(&key);
             close.run(());
+            added.into_iter().for_each(|added| added.run(view.task.card.id.clone()));
         });
     });
     let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add") };

@@ -12,9 +12,11 @@ use crate::client::Client;
 use crate::components::badge::{Badge, project_badge};
 use crate::components::bar::Bar;
 use crate::components::board::archive::ArchivedBanner;
+use crate::components::board::filter_chips::FilterChips;
 use crate::components::board::flow::FlowState;
 use crate::components::board::goal_strip::GoalStrip;
 use crate::components::board::project_menu::ProjectMenu;
+use crate::components::board::view_menu::ViewMenu;
 use crate::components::icon::{GRAPH, Icon};
 use crate::components::inline_code::sentence;
 use crate::components::progress::ProgressBar;
@@ -24,6 +26,7 @@ use crate::components::runs::pause::{PauseProject, PausedBadge};
 use crate::components::section_nav::SectionNav;
 use crate::components::theme::DensityButton;
 use crate::filter::{Facet, Filter};
+use crate::grouping::Grouping;
 use crate::overview::Overview;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -38,6 +41,7 @@ const GOAL_CHARACTERS: usize = 300;
 #[component]
 pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
     let (store, navigation, may_write) = (Store::from_context(), Navigation::from_context(), Reader::may_write());
+    let data = ProjectData::from_context();
     let title =
         Memo::new(move |_| store.project.with(|project| project.as_ref().map_or_else(|| "Project".to_owned(), |project| project.title.clone())));
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
@@ -51,15 +55,8 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) 
             <div class="bar-tools">
                 <Show when=on_board>
                     <Facets filter=filter />
-                    <input
-                        class="input filter"
-                        type="search"
-                        placeholder="Filter  F"
-                        aria-label="Filter cards"
-                        node_ref=words
-                        prop:value=move || filter.with(|filter| filter.words.clone())
-                        on:input:target=move |event| filter.update(|filter| filter.words = event.target().value())
-                    />
+                    <FilterField filter=filter words=words />
+                    <ViewMenu filter=filter board=data.project().to_string() groupings=&[Grouping::Goal, Grouping::Plan] />
                     <GraphLink />
                     <DensityButton />
                     <span class="separator"></span>
@@ -75,9 +72,25 @@ pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) 
     }
 }
 
+/// The field for the words of the filter.
+#[component]
+pub(crate) fn FilterField(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
+    view! {
+        <input
+            class="input filter"
+            type="search"
+            placeholder="Filter  F"
+            aria-label="Filter cards"
+            node_ref=words
+            prop:value=move || filter.with(|filter| filter.words.clone())
+            on:input:target=move |event| filter.update(|filter| filter.words = event.target().value())
+        />
+    }
+}
+
 /// The buttons that show only some cards, each with its number.
 #[component]
-fn Facets(filter: RwSignal<Filter>) -> impl IntoView {
+pub(crate) fn Facets(filter: RwSignal<Filter>) -> impl IntoView {
     let store = Store::from_context();
     let counts = Memo::new(move |_| store.follow_cards(|cards| Facet::ALL.map(|facet| cards.iter().filter(|card| facet.accepts(card)).count())));
     Facet::ALL
@@ -134,9 +147,14 @@ fn Slots() -> impl IntoView {
 /// The line below the bar, and the banners about what the project waits for.
 #[component]
 pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
+    let data = ProjectData::from_context();
+    let is_filtered = Memo::new(move |_| filter.with(|filter| !filter.parts().is_empty()));
     view! {
         <div class="goal-line">
-            <Goal />
+            {move || match is_filtered.get() {
+                true => view! { <FilterChips filter=filter data=Some(data) /> }.into_any(),
+                false => view! { <Goal /> }.into_any(),
+            }}
             {(!Reader::may_write()).then_some(READ_ONLY)}
             <Condition />
             <FlowState />

@@ -36,8 +36,11 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
         let content = text.get_untracked();
         match run.get_untracked().filter(|_| is_message.get_untracked()) {
             Some(run) => client.watch(client.message(run, content), move |result| done(result, Some("Sent to the agent."))),
-            // It appears above the field.
-            None => client.watch(client.comment(task.clone(), content), move |result| done(result, None)),
+            // It comes into view above the field, unless another tab is open.
+            None => client.watch(client.comment(task.clone(), content), move |result| {
+                let has_thread = document().query_selector(".sheet [aria-label=Comments], .task-page [aria-label=Comments]").ok().flatten().is_some();
+                done(result, (!has_thread).then_some("Added to the comments of the task."));
+            }),
         }
     });
     // With or without a message.

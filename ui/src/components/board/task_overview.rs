@@ -11,10 +11,12 @@ use crate::components::badge::attention_label;
 use crate::components::board::question::QuestionBox;
 use crate::components::board::takeover::TakeoverNotice;
 use crate::components::runs::permission::PermissionBox;
+use crate::overview::Overview;
 
 /// The question or the wait reason, and the description.
 #[component]
 pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
+    let overview = Overview::from_context();
     let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
     let permissions = Memo::new(move |_| view.with(|view| view.as_ref().map(|view| view.permissions.clone()).unwrap_or_default()));
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
@@ -44,9 +46,11 @@ pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Opti
                 })
         }}
         {move || {
-            why.get()
+            let elsewhere = card.with(|card| overview.busy_elsewhere(card)).map(|words| format!("{words}."));
+            elsewhere
+                .or_else(|| why.get().map(|why| format!("Waiting: {why}.")))
                 .filter(|_| attention.with(Option::is_none))
-                .map(|why| view! { <p class="notice" data-tone="neutral">{format!("Waiting: {why}.")}</p> })
+                .map(|words| view! { <p class="notice" data-tone="neutral">{words}</p> })
         }}
         {move || description.get().map(|html| view! { <div class="prose" inner_html=html></div> })}
     }

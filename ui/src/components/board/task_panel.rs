@@ -22,6 +22,7 @@ use crate::components::icon::{CLOSE, DOWN, EXPAND, Icon, UP};
 use crate::components::notices::LostConnection;
 use crate::components::runs::attempt::Attempts;
 use crate::focus::neighbour_of;
+use crate::overview::Overview;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route, Section};
@@ -80,7 +81,7 @@ pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
 #[component]
 fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl IntoView {
     let (navigation, project) = (Navigation::from_context(), ProjectData::from_context());
-    let may_write = Reader::may_write();
+    let (may_write, overview) = (Reader::may_write(), Overview::from_context());
     let tab = RwSignal::new(Tab::of_address());
     let data = TaskData::follow(task.clone(), card);
     let TaskData { card, view, missing } = data;
@@ -168,7 +169,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                         let (label, tone) = card.with(card_badge);
                         view! { <Badge label=label tone=tone /> }
                     }}
-                    <span>{move || card.with(|card| meta(card, local_time))}</span>
+                    <span>{move || card.with(|card| meta(card, local_time, overview.busy_elsewhere(card)))}</span>
                     {
                         let task = task.clone();
                         view! {

@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::components::badge::card_state::CardState;
 use crate::components::badge::{Tone, phase_label};
 use crate::components::glyph::Glyph;
-use crate::components::icon::{BARS, Drawing, FOLDER, GRID, INBOX, PLUG, PLUS, QUESTION, ROWS, SLIDERS, SUN, TRIANGLE};
+use crate::components::icon::{BARS, COLUMNS, Drawing, FOLDER, GRID, INBOX, PLUG, PLUS, QUESTION, ROWS, SLIDERS, SUN, TRIANGLE};
 use crate::components::palette::{Overlay, Palette};
 use crate::components::section_nav;
 use crate::components::sidebar::state;
@@ -206,6 +206,7 @@ impl Sources {
         let mut entries = vec![
             page("needs-you", "Needs you", INBOX, Route::NeedsYou).found_by("inbox decisions questions"),
             page("projects", "All projects", GRID, Route::Projects).found_by("home list"),
+            page("all-tasks", "All tasks", COLUMNS, Route::AllTasks).found_by("board open cards of all projects"),
             page("settings", "Settings", SLIDERS, Route::Settings).found_by("browsers people sessions preferences").with_shortcut("s"),
         ];
         if let Some((_, data)) = self.project {

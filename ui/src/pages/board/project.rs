@@ -1,20 +1,17 @@
 //! The page of one project: its live board and sections, with the open task panel and dialogs.
 
-use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
 use leptos::html;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
 
 use crate::address::{parameter, set_parameter};
-use crate::components::badge::{COLUMNS, status_label};
-use crate::components::board::card_actions::{CardAction, card_action};
-use crate::components::board::column::{AddButton, Column};
+use crate::components::badge::COLUMNS;
+use crate::components::board::columns::BoardColumns;
 use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_task::NewTaskDialog;
 use crate::components::board::project_bar::{ProjectBar, ProjectLine};
 use crate::components::board::report::AbsenceReport;
+use crate::components::board::selection_bar::SelectionBar;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::help::HelpDialog;
 use crate::components::palette::PaletteOutlet;
@@ -43,7 +40,9 @@ use crate::pages::team::handshake::HandshakesPage;
 use crate::pages::team::message::MessagesPage;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
+use crate::reveal::Reveal;
 use crate::route::{Navigation, Route, Section};
+use crate::selection::Selection;
 use crate::socket::Live;
 use crate::store::{Store, follow};
 
@@ -51,9 +50,11 @@ use crate::store::{Store, follow};
 pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let navigation = Navigation::from_context();
     let store = Store::provide();
-    let missing = follow(store, project.clone());
+    let missing = follow(store, project.clone()).missing;
     let moves = Moves::provide();
-    let drag = Drag::provide(move |task, to, needs| moves.request(task, to, needs), move |task, place| moves.reorder(task, place));
+    let selection = Selection::provide();
+    let reveal = Reveal::provide();
+    let drag = Drag::provide(move |task, to, needs| moves.request(selection.with(task), to, needs), move |task, place| moves.reorder(task, place));
     let data = ProjectData::provide(store, project.clone());
     let dialog = data.dialog;
     let close = Callback::new(move |()| dialog.set(OpenDialog::None));
@@ -66,7 +67,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let words = NodeRef::<html::Input>::new();
 
     let home = Route::Board { project: project.clone(), task: None };
-    let reader = Reader::current();
+    let (reader, may_write) = (Reader::current(), Reader::may_write());
     let reviewed = Memo::new(move |_| match navigation.get() {
         Route::Review { task, .. } => Some(task),
         _ => None,
@@ -95,10 +96,21 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                     let _focused = words.focus();
                 }
             }
-            Key::Move => open_move_menu(moves),
             Key::Act => focus::press_action(),
+            Key::Move => moves.open_focused_menu(),
             Key::Walk(step) => focus::step(step),
+            Key::Select if may_write => focus::focused_task().iter().for_each(|task| selection.toggle(task)),
+            Key::Extend(step) if may_write => selection.step(step),
+            Key::Select | Key::Extend(_) => {}
+            Key::Close if !untrack(|| selection.is_empty()) => selection.clear(),
             Key::Close => go_back(navigation, &home),
+        }
+    });
+
+    Effect::new(move || {
+        let is_on_board = navigation.get().is_board();
+        if !is_on_board && !untrack(|| selection.is_empty()) {
+            selection.clear();
         }
     });
 
@@ -119,7 +131,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
             Some(Route::Land { .. }) => view! { <LandPage /> }.into_any(),
             Some(Route::Graph { .. }) => view! { <GraphPage /> }.into_any(),
             Some(Route::TaskPage { task, .. }) => view! { <TaskPage task=task /> }.into_any(),
-            _ => view! { <BoardColumns filter=filter /> }.into_any(),
+            _ => view! { <BoardColumns filter=filter columns=&COLUMNS /> }.into_any(),
         },
         (true, Section::Team) => view! { <TeamPage /> }.into_any(),
         (true, Section::Messages) => view! { <MessagesPage /> }.into_any(),
@@ -130,11 +142,16 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Charts) => view! { <ChartsPage /> }.into_any(),
         (true, Section::Replay) => view! { <ReplayPage /> }.into_any(),
     };
+    let added = Callback::new(move |task: TaskId| {
+        if navigation.get_untracked().is_board() {
+            reveal.show(task, true);
+        }
+    });
     let dialogs = {
         let project = project.clone();
         move || match dialog.get() {
             OpenDialog::None => ().into_any(),
-            OpenDialog::NewTask => view! { <NewTaskDialog project=project.clone() close=close plan=None /> }.into_any(),
+            OpenDialog::NewTask => view! { <NewTaskDialog project=project.clone() close=close plan=None added=added /> }.into_any(),
             OpenDialog::Help => view! { <HelpDialog close=close /> }.into_any(),
             OpenDialog::NewAgent => view! { <NewAgentDialog close=close /> }.into_any(),
             OpenDialog::NewGoal => view! { <NewGoalDialog close=close /> }.into_any(),
@@ -153,6 +170,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                         <ProjectLine filter=filter />
                     </Show>
                     <div class="board-scroll">{content}</div>
+                    <SelectionBar />
                 </main>
                 {move || {
                     let home = home.clone();
@@ -208,63 +226,9 @@ fn close_panel(navigation: Navigation, home: &Route) {
     }
 }
 
-/// Opens the move menu of the focused card.
-fn open_move_menu(moves: Moves) {
-    let Some(task) = focus::focused_task() else { return };
-    let button = document().query_selector(&format!("[data-task={task}] .card-move")).ok().flatten();
-    if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
-        moves.open_menu(task, button);
-    }
-}
-
-/// The columns, or one of them on a phone.
-#[component]
-fn BoardColumns(filter: RwSignal<Filter>) -> impl IntoView {
-    let store = Store::from_context();
-    // The column that a phone shows.
-    let shown = RwSignal::new(1_usize);
-    let loud = loud_task(store);
-    let count =
-        move |statuses: &[Status]| statuses.iter().map(|status| store.column(*status).with(Vec::len) + store.unloaded_count(*status)).sum::<usize>();
-    let tabs = COLUMNS.into_iter().enumerate().map(|(index, statuses)| {
-        view! {
-            <button type="button" class="chip" aria-pressed=move || (shown.get() == index).to_string() on:click=move |_| shown.set(index)>
-                {statuses.first().map(|status| status_label(*status))}
-                <b>{move || count(statuses)}</b>
-            </button>
-        }
-    });
-    let columns = COLUMNS.into_iter().enumerate().map(|(index, statuses)| {
-        let stack = statuses.iter().map(|status| view! { <Column status=*status filter=filter loud=loud /> }).collect_view();
-        view! { <div class="column-stack" data-shown=move || (shown.get() == index).then_some("")>{stack}</div> }
-    });
-    view! {
-        <div class="column-tabs" role="group" aria-label="Columns">
-            {tabs.collect_view()}
-            <AddButton />
-        </div>
-        <div class="columns">{columns.collect_view()}</div>
-    }
-}
-
-/// The task whose next action is the filled button of the board: the first one that needs the person, in the order of the columns. With
-/// the panel or a plan open, none is.
-fn loud_task(store: Store) -> Memo<Option<TaskId>> {
-    let navigation = Navigation::from_context();
-    Memo::new(move |_| {
-        if navigation.get().task().is_some() || store.plan.with(|plan| !plan.is_empty()) {
-            return None;
-        }
-        store.follow_cards(|cards| {
-            let settles = |card: &&domain::board::card::Card| matches!(card_action(card), Some(CardAction::Settle(_) | CardAction::Review));
-            cards.iter().find(settles).map(|card| card.id.clone())
-        })
-    })
-}
-
 /// The page before the board is loaded, or when it cannot be.
 #[component]
-fn NoBoard(missing: RwSignal<bool>) -> impl IntoView {
+pub(crate) fn NoBoard(missing: RwSignal<bool>) -> impl IntoView {
     let (navigation, live) = (Navigation::from_context(), Live::from_context());
     move || match (missing.get(), live.is_lost()) {
         (true, _) => view! {

@@ -16,6 +16,7 @@ use crate::components::board::task_details::TaskDetails;
 use crate::components::board::task_overview::TaskOverview;
 use crate::components::diff_view::Changes;
 use crate::components::runs::attempt::Attempts;
+use crate::overview::Overview;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
@@ -41,7 +42,7 @@ fn TaskDocument(task: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
     let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
     let data = TaskData::follow(task.clone(), card);
     let TaskData { card, view, missing } = data;
-    let may_write = Reader::may_write();
+    let (may_write, overview) = (Reader::may_write(), Overview::from_context());
     let board = Route::Board { project: project.clone(), task: Some(task.clone()) };
     let (runs, version, comments) = (data.runs(), data.version(), data.comments());
     view! {
@@ -58,7 +59,7 @@ fn TaskDocument(task: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
                             let (label, tone) = card.with(card_badge);
                             view! { <Badge label=label tone=tone /> }
                         }}
-                        <span>{move || card.with(|card| meta(card, local_time))}</span>
+                        <span>{move || card.with(|card| meta(card, local_time, overview.busy_elsewhere(card)))}</span>
                     </p>
                     {may_write.then(|| view! { <TaskActions task=task.clone() card=card view=view /> })}
                 </header>

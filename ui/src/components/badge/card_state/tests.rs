@@ -2,8 +2,9 @@
 
 use domain::board::attention::Attention;
 use domain::board::card::CurrentRun;
+use domain::board::project::summary::{AgentAtWork, TaskCounts};
 use domain::board::status::CancelReason;
-use domain::id::RunId;
+use domain::id::{ProjectId, RunId};
 use domain::runs::evidence::Sha;
 
 use super::*;
@@ -18,7 +19,7 @@ fn run(phase: AgentKind) -> Option<CurrentRun> {
 }
 
 fn shown(of: &Card) -> (CardState, String) {
-    (CardState::of(of), meta(of, |_| "14:05".to_owned()))
+    (CardState::of(of), meta(of, |_| "14:05".to_owned(), None))
 }
 
 fn waits(reason: WaitReason) -> Card {
@@ -67,4 +68,31 @@ fn finished_card_says_how_it_ended() {
     assert_eq!(shown(&merged), (CardState::Done, "Merged 14:05".to_owned()));
     let cancelled = Card { cancel_reason: Some(CancelReason::Obsolete), ..card(Status::Cancelled) };
     assert_eq!(shown(&cancelled), (CardState::Cancelled, "No longer needed".to_owned()));
+}
+
+#[test]
+fn reviewer_of_another_project_is_named_on_a_card_that_waits_for_it() {
+    let waiting = waits(WaitReason::KindLimitReached { phase: AgentKind::Reviewer });
+    let summary = |number: u64, title: &str, phase: AgentKind| {
+        let project =
+            domain::board::project::Project { id: ProjectId::new(number), title: title.to_owned(), ..testing::board(Vec::new()).board.project };
+        let (started_at, title) = (Timestamp::from_milliseconds(0), String::new());
+        let agent = AgentAtWork { run_id: RunId::new(number), task_id: TaskId::new(number + 10), title, phase, started_at };
+        ProjectSummary {
+            project,
+            tasks: TaskCounts::default(),
+            agents: vec![agent],
+            needs_you: 0,
+            planned_tasks: 0,
+            cost_micro_usd: 0,
+            ready_to_land: None,
+            last_event: None,
+        }
+    };
+    let others = [summary(2, "Letters", AgentKind::Coder), summary(3, "Numbers", AgentKind::Reviewer)];
+    let named = busy_elsewhere(&waiting, &others);
+    assert_eq!(named.as_deref(), Some("Waits for the reviewer of TASK-013 in Numbers"));
+    assert_eq!(meta(&waiting, |_| String::new(), named), "Waits for the reviewer of TASK-013 in Numbers");
+    assert_eq!(busy_elsewhere(&waiting, &[summary(1, "Own", AgentKind::Reviewer)]), None, "its own board shows it");
+    assert_eq!((busy_elsewhere(&waiting, &[]), busy_elsewhere(&card(Status::Backlog), &others)), (None, None));
 }

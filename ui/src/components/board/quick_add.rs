@@ -1,0 +1,64 @@
+//! The field at the top of a column that adds a held task with one line. No agent starts by Enter, because it costs money.
+
+use domain::board::task::NewTask;
+use leptos::prelude::*;
+use web_sys::SubmitEvent;
+
+use crate::client::Client;
+use crate::components::board::column::AddButton;
+use crate::components::form::has_text;
+use crate::draft::{discard, draft, store_draft};
+use crate::project_data::{OpenDialog, ProjectData};
+use crate::reveal::Reveal;
+
+#[component]
+pub(crate) fn QuickAdd(data: ProjectData) -> impl IntoView {
+    let (client, reveal) = (Client::from_context(), Reveal::from_context());
+    let project = data.project();
+    let (key, in_dialog) = (StoredValue::new(format!("quick/{project}")), StoredValue::new(format!("task/{project}/title")));
+    let title = key.with_value(|key| draft(key));
+    let sending = RwSignal::new(false);
+    let has_title = Memo::new(move |_| has_text(title));
+    let add = move |event: SubmitEvent| {
+        event.prevent_default();
+        if sending.get_untracked() || !has_title.get_untracked() {
+            return;
+        }
+        sending.set(true);
+        let new = NewTask { title: title.get_untracked(), ..NewTask::default() };
+        client.watch(client.create_task(data.project(), new), move |result| {
+            let _page_closed = sending.try_set(false);
+            if let Ok(view) = result {
+                key.try_with_value(|key| discard(key));
+                let _page_closed = title.try_set(String::new());
+                // The focus stays in the field, for the next task.
+                reveal.show(view.task.card.id, false);
+            }
+        });
+    };
+    let more = move |_| {
+        in_dialog.with_value(|key| store_draft(key, &title.get_untracked()));
+        key.with_value(|key| discard(key));
+        title.set(String::new());
+        data.dialog.set(OpenDialog::NewTask);
+    };
+    view! {
+        <form class="quick-add" on:submit=add>
+            <input
+                class="input"
+                aria-label="Add a task, held until you start it"
+                placeholder="Add a task"
+                title="Enter adds a held task"
+                maxlength="500"
+                enterkeyhint="done"
+                autocomplete="off"
+                aria-busy=move || sending.get().to_string()
+                bind:value=title
+            />
+        </form>
+        {move || match has_title.get() {
+            true => view! { <button type="button" class="button quiet small" on:click=more>"More fields"</button> }.into_any(),
+            false => view! { <AddButton /> }.into_any(),
+        }}
+    }
+}
