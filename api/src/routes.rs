@@ -65,6 +65,7 @@ fn server_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(repository::probe_repository))
         .routes(routes!(server::get_server))
+        .routes(routes!(server::get_settings))
         .routes(routes!(metrics::get_metrics))
         .routes(routes!(server::get_document))
         .routes(routes!(event::list_events))

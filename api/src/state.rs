@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use db::Db;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::wire::ActivityLines;
@@ -34,6 +35,8 @@ pub struct AppState {
     pub ticks: watch::Receiver<Ticks>,
     /// The sandbox of the next agents; `None` until the runner knows it.
     pub sandbox: watch::Receiver<Option<SandboxStatus>>,
+    /// The prompt that each kind of agent has without a file.
+    pub built_in_prompt: fn(AgentKind) -> &'static str,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

@@ -22,6 +22,8 @@ const QUIET: Duration = Duration::from_millis(100);
 pub(crate) struct Reload {
     /// The file in use. A server that started without one uses the first that appears.
     file: Option<PathBuf>,
+    /// Whether the command line named the file.
+    is_named: bool,
     live: watch::Sender<LiveConfig>,
 }
 
@@ -32,8 +34,9 @@ impl Reload {
     /// When the configuration or a prompt is not valid, because there is no earlier version to keep.
     pub(crate) fn load(named: Option<&Path>) -> Result<Self, CliError> {
         let file = settings::file(named)?;
-        let config = settings::with_files(file.as_deref())?;
-        Ok(Self { file, live: watch::Sender::new(LiveConfig { config, notice: None }) })
+        let mut config = settings::with_files(file.as_deref())?;
+        config.origin.is_named = named.is_some();
+        Ok(Self { file, is_named: named.is_some(), live: watch::Sender::new(LiveConfig { config, notice: None }) })
     }
 
     pub(crate) fn subscribe(&self) -> watch::Receiver<LiveConfig> {
@@ -61,7 +64,8 @@ impl Reload {
         let loaded = file.and_then(|file| settings::with_files(file.as_deref()).map(|config| (file, config)));
         let before = self.live.borrow().clone();
         let after = match loaded {
-            Ok((file, config)) => {
+            Ok((file, mut config)) => {
+                config.origin.is_named = self.is_named;
                 self.file = file;
                 before.with_change(config)
             }

@@ -85,6 +85,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         activity: activity.clone(),
         ticks: ticks.subscribe(),
         sandbox: sandbox.subscribe(),
+        built_in_prompt: runner::prompt::role,
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use domain::config::Config;
+use domain::config::origin::SettingSource;
 use domain::team::webhook::{Secret, Webhook};
 
 use crate::dead_drop;
@@ -14,6 +15,9 @@ use crate::error::CliError;
 
 /// The name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
+
+/// The variable that replaces the levels of the log.
+const LOG_VARIABLE: &str = "RUST_LOG";
 
 /// Reads the configuration: the named file, or the one in the current folder or in `~/.vibe-relay`, or the defaults.
 ///
@@ -31,6 +35,12 @@ pub(crate) fn with_files(file: Option<&Path>) -> Result<Config, CliError> {
     let mut config = parse(file)?;
     if config.repo_path.is_none() {
         config.repo_path = repository_here();
+        if config.repo_path.is_some() {
+            config.origin.elsewhere.push(("repo_path", SettingSource::Folder));
+        }
+    }
+    if dead_drop::variable(LOG_VARIABLE).is_some() {
+        config.origin.elsewhere.push(("log", SettingSource::Environment));
     }
     for agent in config.agents.each_mut() {
         if let Some(path) = &agent.system_prompt_file {
@@ -85,12 +95,16 @@ fn parse(file: Option<&Path>) -> Result<Config, CliError> {
         let mut config = Config::default();
         if let Some(path) = dead_drop::variable(dead_drop::DB_PATH) {
             config.db_path = path.into();
+            config.origin.elsewhere.push(("db_path", SettingSource::Environment));
         }
         config.resolve_paths(&folder, &home);
         return Ok(config);
     };
     let text = std::fs::read_to_string(path).map_err(CliError::io(format!("read {}", path.display())))?;
-    Config::parse(&text, path.parent().unwrap_or(&folder), &home).map_err(|source| CliError::Config { path: path.to_owned(), source })
+    let parsed = Config::parse(&text, path.parent().unwrap_or(&folder), &home);
+    let mut config = parsed.map_err(|source| CliError::Config { path: path.to_owned(), source })?;
+    config.origin.file = Some(path.to_owned());
+    Ok(config)
 }
 
 /// The repository of the current folder, which new projects use if the configuration names none.

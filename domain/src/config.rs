@@ -4,6 +4,9 @@
 
 mod allowed_host;
 pub mod live;
+pub mod origin;
+pub mod setting;
+pub mod table;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::config::origin::{Origin, given_keys};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
 use crate::runs::permission::PermissionMode;
@@ -76,6 +80,9 @@ pub struct Config {
     pub agents: AgentConfigs,
     /// The addresses that receive notifications.
     pub webhooks: Vec<Webhook>,
+    /// Where the values come from.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
 /// The settings of each kind of agent.
@@ -176,6 +183,7 @@ impl Default for Config {
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
             webhooks: Vec::new(),
+            origin: Origin::default(),
         }
     }
 }
@@ -210,8 +218,10 @@ impl Config {
         let given: Value = serde_json::from_str(text).map_err(|error| ConfigError::Syntax(error.to_string()))?;
         let known = serde_json::to_value(Self::default()).map_err(|error| ConfigError::Syntax(error.to_string()))?;
         reject_unknown_keys(&given, &known, "")?;
+        let keys = given_keys(&given);
         let mut config: Self =
             serde_json::from_value(given).map_err(|error| ConfigError::Value { key: "configuration".to_owned(), problem: error.to_string() })?;
+        config.origin.keys = keys;
         config.resolve_paths(folder, home);
         config.check()?;
         Ok(config)

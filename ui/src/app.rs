@@ -137,7 +137,7 @@ pub(crate) fn App() -> impl IntoView {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
             None if navigation.get() == Route::NeedsYou => view! { <NeedsYouPage /> }.into_any(),
             None if navigation.get() == Route::AllTasks => view! { <AllTasksPage /> }.into_any(),
-            None if navigation.get() == Route::Settings => view! { <SettingsPage /> }.into_any(),
+            None if let Route::Settings { tab } = navigation.get() => view! { <SettingsPage tab=tab /> }.into_any(),
             None if let Route::Task { task } = navigation.get() => {
                 open_task(client, navigation, task);
                 view! { <p class="empty soft" role="status">"Opening the task…"</p> }.into_any()

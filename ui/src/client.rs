@@ -11,6 +11,7 @@ pub(crate) use team::MessageFilter;
 
 use std::future::Future;
 
+use domain::config::setting::SettingsView;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::team::person::is_person;
 use domain::wire::{MarkdownTexts, Problem, RenderedTexts, ServerInfo};
@@ -112,6 +113,10 @@ impl Client {
 
     pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
         self.get("/api/server").await
+    }
+
+    pub(crate) async fn settings(self) -> Result<SettingsView, Failure> {
+        self.get("/api/settings").await
     }
 
     /// Renders texts as HTML, in their order.

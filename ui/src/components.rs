@@ -25,6 +25,7 @@ pub(crate) mod run_log;
 pub(crate) mod runs;
 pub(crate) mod section_nav;
 pub(crate) mod section_page;
+pub(crate) mod setting;
 pub(crate) mod sidebar;
 pub(crate) mod team;
 pub(crate) mod theme;

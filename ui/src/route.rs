@@ -55,6 +55,38 @@ impl Section {
     }
 }
 
+/// A page of the settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum SettingsTab {
+    /// The preferences of this browser.
+    #[default]
+    Browser,
+    /// Browsers that are signed in, and the persons of the board.
+    Access,
+    Limits,
+    Roles,
+    Prompts,
+    Repositories,
+    Sandbox,
+}
+
+impl SettingsTab {
+    pub(crate) const ALL: [Self; 7] = [Self::Browser, Self::Access, Self::Limits, Self::Roles, Self::Prompts, Self::Repositories, Self::Sandbox];
+
+    /// The path segment in an address, empty for the first.
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Browser => "",
+            Self::Access => "access",
+            Self::Limits => "limits",
+            Self::Roles => "roles",
+            Self::Prompts => "prompts",
+            Self::Repositories => "repositories",
+            Self::Sandbox => "sandbox",
+        }
+    }
+}
+
 /// A page of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
@@ -63,8 +95,9 @@ pub(crate) enum Route {
     NeedsYou,
     /// The open tasks of all projects.
     AllTasks,
-    /// Browsers that are signed in, and the persons of the board.
-    Settings,
+    Settings {
+        tab: SettingsTab,
+    },
     /// A task whose project is not known yet.
     Task {
         task: TaskId,
@@ -127,7 +160,11 @@ impl Route {
             [] => Self::Projects,
             ["needs-you"] => Self::NeedsYou,
             ["board"] => Self::AllTasks,
-            ["settings"] => Self::Settings,
+            ["settings"] => Self::Settings { tab: SettingsTab::Browser },
+            ["settings", part] => {
+                let tab = SettingsTab::ALL.into_iter().find(|tab| tab.path() == *part);
+                tab.map_or(Self::Unknown, |tab| Self::Settings { tab })
+            }
             ["tasks", task] => task.parse().map_or(Self::Unknown, |task| Self::Task { task }),
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
@@ -177,7 +214,8 @@ impl Route {
             Self::Projects | Self::Unknown => "/".to_owned(),
             Self::NeedsYou => "/needs-you".to_owned(),
             Self::AllTasks => "/board".to_owned(),
-            Self::Settings => "/settings".to_owned(),
+            Self::Settings { tab: SettingsTab::Browser } => "/settings".to_owned(),
+            Self::Settings { tab } => format!("/settings/{}", tab.path()),
             Self::Task { task } => format!("/tasks/{task}"),
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
@@ -211,7 +249,7 @@ impl Route {
             | Self::Activity { project, .. }
             | Self::Replay { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
-            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
@@ -225,7 +263,7 @@ impl Route {
             Self::Activity { .. } => Some(Section::Activity),
             Self::Replay { .. } => Some(Section::Replay),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
         }
     }
 

@@ -3,6 +3,8 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use db::Caller;
+use domain::config::setting::{RolePrompt, SettingsView, settings};
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::limit::Usd;
 use domain::team::person::Right;
 use domain::wire::{DemoInfo, ServerInfo};
@@ -32,6 +34,28 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         cost_per_hour_micro_usd: spending.per_hour_micro_usd,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))
+}
+
+/// Get the settings in use: each with its value, where it comes from, and what to write into the configuration file to change it
+///
+/// Values that could be secret are described in words.
+#[utoipa::path(get, path = "/api/settings", responses((status = 200, body = SettingsView)))]
+pub(crate) async fn get_settings(State(state): State<AppState>) -> Json<SettingsView> {
+    let config = state.config.borrow().config.clone();
+    let prompts = AgentKind::ALL.iter().map(|phase| {
+        let agent = config.agent(*phase);
+        RolePrompt {
+            phase: *phase,
+            text: agent.system_prompt.clone().unwrap_or_else(|| (state.built_in_prompt)(*phase).to_owned()),
+            file: agent.system_prompt_file.as_ref().map(|path| path.display().to_string()),
+        }
+    });
+    Json(SettingsView {
+        file: config.origin.file.as_ref().map(|path| path.display().to_string()),
+        file_is_named: config.origin.is_named,
+        settings: settings(&config),
+        prompts: prompts.collect(),
+    })
 }
 
 /// Get this document

@@ -281,6 +281,12 @@ async fn sessions(story: &mut Story) {
 }
 
 async fn server(story: &mut Story, demo: &DemoHooks) {
+    let settings = story.get("/api/settings", "").await;
+    let all = settings["settings"].as_array().unwrap();
+    let of = |key: &str| all.iter().find(|setting| setting["key"] == key).unwrap();
+    assert_eq!((&of("max_attempts")["value"], &of("max_attempts")["source"]), (&json!("3"), &json!("default")));
+    assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
+    assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
     let server = story.get("/api/server", "").await;
     assert_eq!(server["demo"]["page_url"], "/demo/site/");
     assert_eq!(server["epoch"], story.server.state.db.epoch());

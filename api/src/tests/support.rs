@@ -113,6 +113,7 @@ impl TestServer {
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),
+            built_in_prompt: |_| "Do your part.",
             shutdown: CancellationToken::new(),
             demo: None,
         };

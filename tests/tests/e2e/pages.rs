@@ -117,6 +117,12 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("projects", url.clone(), ".projects li"),
         ("needs-you", format!("{url}/needs-you"), ".needs-group"),
         ("settings", format!("{url}/settings"), "main h2"),
+        ("settings-access", format!("{url}/settings/access"), ".setting"),
+        ("settings-limits", format!("{url}/settings/limits"), ".setting"),
+        ("settings-roles", format!("{url}/settings/roles"), ".setting"),
+        ("settings-prompts", format!("{url}/settings/prompts"), ".prompt"),
+        ("settings-repositories", format!("{url}/settings/repositories"), ".setting"),
+        ("settings-sandbox", format!("{url}/settings/sandbox"), ".setting"),
         ("board", board.clone(), "[data-state=question] .card-actions"),
         ("board-filtered", format!("{board}?show=needs-you"), "[data-state=question]"),
         ("board-grouped", format!("{board}?filter=write&group=plan"), ".group-heading"),
@@ -155,7 +161,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         browser.has("dialog[open]").await;
         gallery.check(name).await;
     }
-    browser.goto(&format!("{url}/settings")).await;
+    browser.goto(&format!("{url}/settings/access")).await;
     browser.press("Pair a phone").await;
     browser.has("dialog[open]").await;
     gallery.check("pair-no-host").await;

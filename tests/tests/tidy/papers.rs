@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use domain::config::Config;
-use serde_json::Value;
+use domain::config::table::TABLE;
 
 use crate::source::{files, none, read, root};
 
@@ -55,27 +54,19 @@ fn links_between_papers_lead_somewhere() {
     none("a link leads somewhere", found);
 }
 
-/// Every key of a configuration, with dots.
-fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
-    let Value::Object(object) = value else { return };
-    for (key, below) in object {
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        if below.as_object().is_none_or(serde_json::Map::is_empty) {
-            found.insert(path.clone());
-        }
-        keys(below, &path, found);
-    }
+/// The rows of the table of settings in the README.
+fn readme_rows(readme: &str) -> Vec<&str> {
+    let table = readme.split("| key | default | meaning |\n|---|---|---|\n").nth(1).unwrap_or_default();
+    table.lines().take_while(|line| line.starts_with('|')).collect()
 }
 
 #[test]
-fn the_readme_lists_every_key_of_the_configuration() {
-    let readme = read("README.md");
-    let mut known = BTreeSet::new();
-    keys(&serde_json::to_value(Config::default()).unwrap(), "", &mut known);
-    // The four phases have the same keys.
-    let phases = ["planner", "coder", "reviewer", "orchestrator"];
-    let general = |key: String| phases.iter().fold(key, |key, phase| key.replace(&format!("agents.{phase}."), "agents.PHASE."));
-    let known: BTreeSet<String> = known.into_iter().map(general).collect();
-    assert!(known.contains("agents.PHASE.model"), "{known:?}");
-    none("README.md lists every key", known.into_iter().filter(|key| !readme.contains(&format!("| `{key}` |"))).collect());
+fn the_readme_repeats_the_table_of_settings() {
+    let expected: Vec<String> = TABLE.iter().map(|row| row.to_markdown()).collect();
+    let mut readme = read("README.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        readme = readme.replace(&readme_rows(&readme).join("\n"), &expected.join("\n"));
+        std::fs::write(root().join("README.md"), &readme).unwrap();
+    }
+    assert_eq!(readme_rows(&readme), expected, "README.md is old: run `UPDATE_DOCS=1 cargo test -p tests --test tidy`");
 }

@@ -15,7 +15,7 @@ use crate::components::progress::{ProgressBar, Segments};
 use crate::components::theme::ThemeButton;
 use crate::overview::Overview;
 use crate::reader::Reader;
-use crate::route::{Navigation, Route};
+use crate::route::{Navigation, Route, SettingsTab};
 use crate::socket::{ConnectionState, Live};
 use crate::time::Clock;
 
@@ -50,7 +50,7 @@ pub(crate) fn Sidebar() -> impl IntoView {
                 <Icon drawing=COLUMNS />
                 <span>"All tasks"</span>
             </PageLink>
-            <PageLink route=Route::Settings class="side-link">
+            <PageLink route=SETTINGS class="side-link">
                 <Icon drawing=SLIDERS />
                 <span>"Settings"</span>
             </PageLink>
@@ -93,7 +93,7 @@ pub(crate) fn Dock() -> impl IntoView {
                 <span>"Projects"</span>
             </PageLink>
             <PaletteButton class="dock-link">""</PaletteButton>
-            <PageLink route=Route::Settings class="dock-link">
+            <PageLink route=SETTINGS class="dock-link">
                 <Icon drawing=SLIDERS />
                 <span>"Settings"</span>
             </PageLink>
@@ -102,12 +102,19 @@ pub(crate) fn Dock() -> impl IntoView {
     }
 }
 
+const SETTINGS: Route = Route::Settings { tab: SettingsTab::Browser };
+
+/// Whether a link to `route` is marked on `page`. All settings are one link.
+fn is_open(route: &Route, page: &Route) -> bool {
+    route == page || matches!((route, page), (Route::Settings { .. }, Route::Settings { .. }))
+}
+
 /// A link to a page, marked while the page is open.
 #[component]
 fn PageLink(route: Route, class: &'static str, children: Children) -> impl IntoView {
     let navigation = Navigation::from_context();
     let route = StoredValue::new(route);
-    let current = Memo::new(move |_| navigation.get() == route.get_value());
+    let current = Memo::new(move |_| route.with_value(|route| is_open(route, &navigation.get())));
     view! {
         <a
             class=class

@@ -1,21 +1,30 @@
-//! The settings: the preferences of this browser, browsers that are signed in, and the persons of the board.
+//! The settings: preferences of this browser, who has access, and what the configuration says.
 
+use domain::config::setting::{RolePrompt, SettingsView};
+use domain::config::table::SettingsPage as Page;
+use domain::runs::usage::money;
+use domain::wire::ServerInfo;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::app::ServerStatus;
+use crate::client::Client;
 use crate::components::bar::Bar;
 use crate::components::help::HelpDialog;
+use crate::components::inline_code::InlineCode;
 use crate::components::preferences::Preferences;
+use crate::components::setting::{SettingList, tab_label};
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
 use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
-use crate::route::{Navigation, Route};
+use crate::overview::Overview;
+use crate::route::{Navigation, Route, SettingsTab};
 
 #[component]
-pub(crate) fn SettingsPage() -> impl IntoView {
+pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
     let navigation = Navigation::from_context();
-    let (helping, changed) = (RwSignal::new(false), Trigger::new());
+    let helping = RwSignal::new(false);
     // No event reaches this page.
     ServerStatus::from_context().refresh();
     listen(move |key| match key {
@@ -23,18 +32,192 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         Key::Close => navigation.go(Route::Projects),
         _ => {}
     });
-    tab_title(|| "Settings".to_owned());
-    view! {
-        <Bar title="Settings" />
-        <main class="scroll">
-            <div class="page">
-                <Preferences />
+    tab_title(move || format!("{} · Settings", tab_label(tab)));
+    let links = SettingsTab::ALL.into_iter().map(move |offered| {
+        let route = Route::Settings { tab: offered };
+        view! {
+            <a href=route.path() aria-current=(offered == tab).then_some("page") on:click=move |event| navigation.follow(&event, route.clone())>
+                {tab_label(offered)}
+            </a>
+        }
+    });
+    let content = match tab {
+        SettingsTab::Browser => view! { <Preferences /> }.into_any(),
+        SettingsTab::Access => {
+            let changed = Trigger::new();
+            view! {
                 <BrowserSessions changed=changed />
                 <Persons changed=changed />
-            </div>
+                <Loaded page=Page::Access />
+            }
+            .into_any()
+        }
+        SettingsTab::Limits => view! { <UsedToday /> <Loaded page=Page::Limits /> }.into_any(),
+        SettingsTab::Roles => view! { <Loaded page=Page::Roles /> }.into_any(),
+        SettingsTab::Prompts => view! { <Prompts /> }.into_any(),
+        SettingsTab::Repositories => view! { <Repositories /> <Loaded page=Page::Repositories /> }.into_any(),
+        SettingsTab::Sandbox => view! { <SandboxInUse /> <Loaded page=Page::Sandbox /> }.into_any(),
+    };
+    view! {
+        <Bar title="Settings">
+            <nav class="sections" aria-label="Settings">{links.collect_view()}</nav>
+        </Bar>
+        <main class="scroll">
+            <div class="page">{content}</div>
         </main>
         <Show when=move || helping.get()>
             <HelpDialog close=Callback::new(move |()| helping.set(false)) />
         </Show>
+    }
+}
+
+/// Requests the settings once, and shows `content` when they arrive.
+fn loaded(content: impl Fn(SettingsView) -> AnyView + Send + 'static) -> impl IntoView {
+    let client = Client::from_context();
+    let answer = RwSignal::new(None);
+    spawn_local(async move {
+        let received = client.settings().await;
+        let _page_closed = answer.try_set(Some(received));
+    });
+    move || match answer.get() {
+        None => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
+        Some(Err(_)) => view! { <p class="notice" data-tone="bad" role="alert">"The settings could not be read. Reload the page."</p> }.into_any(),
+        Some(Ok(view)) => content(view),
+    }
+}
+
+#[component]
+fn Loaded(page: Page) -> impl IntoView {
+    loaded(move |view| view! { <SettingList view=view page=page /> }.into_any())
+}
+
+/// Facts as pairs of a name and a value.
+#[component]
+fn Facts(title: &'static str, facts: Vec<(String, String)>) -> impl IntoView {
+    let pairs = facts.into_iter().map(|(name, value)| view! { <dt>{name}</dt> <dd><InlineCode text=value /></dd> });
+    view! {
+        <section class="section" aria-label=title>
+            <h2>{title}</h2>
+            <dl class="details facts">{pairs.collect_view()}</dl>
+        </section>
+    }
+    .into_any()
+}
+
+/// How much of the limits is used at the moment.
+#[component]
+fn UsedToday() -> impl IntoView {
+    let (status, overview) = (ServerStatus::from_context(), Overview::from_context());
+    let projects = overview.projects.watch().value;
+    move || {
+        let mut facts = status.server.with(|server| server.as_ref().map(use_of_server)).unwrap_or_default();
+        let default = status.server.with(|server| server.as_ref().and_then(|server| server.project_budget_micro_usd));
+        projects.with(|projects| {
+            facts.extend(projects.iter().flatten().map(|summary| {
+                let budget = summary.project.budget_micro_usd.or(default);
+                (format!("{} {}", summary.project.id, summary.project.title), share(summary.cost_micro_usd, budget))
+            }));
+        });
+        view! { <Facts title="In use" facts=facts /> }
+    }
+}
+
+fn use_of_server(server: &ServerInfo) -> Vec<(String, String)> {
+    vec![
+        ("Agents at work".to_owned(), format!("{} of {}", server.runner.live_runs.len(), server.runner.max_agents)),
+        ("All projects, today in UTC".to_owned(), amount(server.cost_today_micro_usd)),
+    ]
+}
+
+fn amount(micro_usd: i64) -> String {
+    money(micro_usd).unwrap_or_else(|| "$0".to_owned())
+}
+
+/// `$1.20 of $100`.
+fn share(cost: i64, budget: Option<i64>) -> String {
+    budget.map_or_else(|| format!("{}, without a limit", amount(cost)), |budget| format!("{} of {}", amount(cost), amount(budget)))
+}
+
+/// The text about its role that each kind of agent gets.
+#[component]
+fn Prompts() -> impl IntoView {
+    loaded(|view| {
+        let prompts = view.prompts.into_iter().map(|prompt| view! { <Prompt prompt=prompt /> });
+        view! {
+            <section class="section" aria-label="Prompts">
+                <h2>"Prompts"</h2>
+                <p class="soft small-text">
+                    <InlineCode text="Each kind of agent is started with one of these texts. `vibe-relay init` writes them into a repository for you to edit, and `agents.PHASE.system_prompt_file` names the file that replaces one." />
+                </p>
+                {prompts.collect_view()}
+            </section>
+        }
+        .into_any()
+    })
+}
+
+#[component]
+fn Prompt(prompt: RolePrompt) -> impl IntoView {
+    let name = format!("Prompt of the {}", prompt.phase);
+    let source = prompt.file.map_or_else(|| "built in".to_owned(), |file| format!("replaced by `{file}`"));
+    view! {
+        <details class="prompt">
+            <summary><strong>{prompt.phase.as_str()}</strong> " " <span class="faint small-text"><InlineCode text=source /></span></summary>
+            <pre tabindex="0" role="region" aria-label=name>{prompt.text}</pre>
+        </details>
+    }
+    .into_any()
+}
+
+/// The repository of each project.
+#[component]
+fn Repositories() -> impl IntoView {
+    let projects = Overview::from_context().projects.watch().value;
+    let profile = |project: &domain::board::project::Project| {
+        let access: Vec<String> = project.allowed_access.iter().map(|access| format!("`{}`", access.target)).collect();
+        vec![
+            ("Repository".to_owned(), format!("`{}`", project.repo_path)),
+            ("Base branch".to_owned(), format!("`{}`", project.base_branch)),
+            ("Project branch".to_owned(), format!("`{}`", project.integration_branch)),
+            ("Allowed in a jail".to_owned(), if access.is_empty() { "nothing more than usual".to_owned() } else { access.join(", ") }),
+        ]
+    };
+    move || {
+        let projects = projects.get().unwrap_or_default();
+        let empty = projects.is_empty().then(|| view! { <p class="soft">"Each project shows its repository and branches here."</p> });
+        let sections = projects.into_iter().map(|summary| {
+            let facts = profile(&summary.project).into_iter().map(|(name, value)| view! { <dt>{name}</dt> <dd><InlineCode text=value /></dd> });
+            view! {
+                <section class="section">
+                    <h2>{format!("{} {}", summary.project.id, summary.project.title)}</h2>
+                    <dl class="details facts">{facts.collect_view()}</dl>
+                </section>
+            }
+        });
+        view! { {empty} {sections.collect_view()} }.into_any()
+    }
+}
+
+/// The tier that the next agents get.
+#[component]
+fn SandboxInUse() -> impl IntoView {
+    let server = ServerStatus::from_context().server;
+    move || {
+        let sandbox = server.with(|server| server.as_ref().and_then(|server| server.sandbox.clone()));
+        let tier = sandbox.as_ref().and_then(|sandbox| sandbox.tier).map_or_else(|| "not known yet".to_owned(), |tier| format!("`{tier}`"));
+        let mut facts = vec![("Next agents".to_owned(), tier)];
+        facts.extend(sandbox.and_then(|sandbox| sandbox.detail).map(|detail| ("Reason".to_owned(), detail)));
+        view! { <Facts title="In use" facts=facts /> }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn share_names_the_cost_and_its_limit() {
+        assert_eq!(share(1_200_000, Some(100_000_000)), "$1.20 of $100.00");
+        assert_eq!(share(0, None), "$0, without a limit");
     }
 }

@@ -22,7 +22,6 @@ fn every_page_round_trips_through_its_address() {
         Route::Projects,
         Route::NeedsYou,
         Route::AllTasks,
-        Route::Settings,
         Route::Task { task: TaskId::new(12) },
         Route::Board { project: project.clone(), task: None },
         Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
@@ -47,6 +46,7 @@ fn every_page_round_trips_through_its_address() {
         },
     ];
     let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
+    let pages = pages.chain(SettingsTab::ALL.map(|tab| Route::Settings { tab }));
     for page in pages {
         assert_eq!(parse(&page.path()), page);
     }
@@ -63,6 +63,7 @@ fn invalid_query_parameters_are_ignored() {
 #[test]
 fn other_addresses_are_unknown_pages() {
     for path in [
+        "/settings/x",
         "/projects",
         "/projects/x",
         "/projects/PROJ-001/tasks",

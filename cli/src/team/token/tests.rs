@@ -51,6 +51,7 @@ impl Board {
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(None).subscribe(),
+            built_in_prompt: runner::prompt::role,
             shutdown: shutdown.clone(),
             demo: None,
         };

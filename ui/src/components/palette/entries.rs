@@ -16,13 +16,14 @@ use crate::components::glyph::Glyph;
 use crate::components::icon::{BARS, COLUMNS, Drawing, FOLDER, GRID, INBOX, PLUG, PLUS, QUESTION, ROWS, SLIDERS, SUN, TRIANGLE};
 use crate::components::palette::{Overlay, Palette};
 use crate::components::section_nav;
+use crate::components::setting::tab_label;
 use crate::components::sidebar::state;
 use crate::components::theme::{Density, switch_theme};
 use crate::overview::Overview;
 use crate::palette::{Group, Words};
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
-use crate::route::{Navigation, Route, Section};
+use crate::route::{Navigation, Route, Section, SettingsTab};
 use crate::store::Store;
 
 /// The effect of an entry.
@@ -207,8 +208,12 @@ impl Sources {
             page("needs-you", "Needs you", INBOX, Route::NeedsYou).found_by("inbox decisions questions"),
             page("projects", "All projects", GRID, Route::Projects).found_by("home list"),
             page("all-tasks", "All tasks", COLUMNS, Route::AllTasks).found_by("board open cards of all projects"),
-            page("settings", "Settings", SLIDERS, Route::Settings).found_by("browsers people sessions preferences").with_shortcut("s"),
+            page("settings", "Settings", SLIDERS, Route::Settings { tab: SettingsTab::Browser }).found_by("preferences theme").with_shortcut("s"),
         ];
+        entries.extend(SettingsTab::ALL.into_iter().skip(1).map(|tab| {
+            let title = format!("Settings: {}", tab_label(tab));
+            page(&title, &title, SLIDERS, Route::Settings { tab }).found_by("phone sessions persons configuration models budget")
+        }));
         if let Some((_, data)) = self.project {
             entries.extend(Section::ALL.into_iter().zip(SECTION_KEYS).map(|(section, shortcut)| {
                 let title = section_nav::label(section);

@@ -19,7 +19,7 @@ use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::reader::Reader;
-use crate::route::{Navigation, Route};
+use crate::route::{Navigation, Route, SettingsTab};
 use crate::time::Clock;
 
 #[component]
@@ -28,7 +28,7 @@ pub(crate) fn NeedsYouPage() -> impl IntoView {
     let list = overview.needs_you.watch().value;
     listen(move |key| {
         if key == Key::Settings {
-            navigation.go(Route::Settings);
+            navigation.go(Route::Settings { tab: SettingsTab::default() });
         }
     });
     tab_title(|| "Needs you".to_owned());

@@ -41,7 +41,7 @@ use crate::pages::team::message::MessagesPage;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::reveal::Reveal;
-use crate::route::{Navigation, Route, Section};
+use crate::route::{Navigation, Route, Section, SettingsTab};
 use crate::selection::Selection;
 use crate::socket::Live;
 use crate::store::{Store, follow};
@@ -89,7 +89,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                 }
             }
             Key::Help => dialog.set(OpenDialog::Help),
-            Key::Settings => navigation.go(Route::Settings),
+            Key::Settings => navigation.go(Route::Settings { tab: SettingsTab::default() }),
             Key::Go(section) => navigation.go(section.route(data.project())),
             Key::Filter => {
                 if let Some(words) = words.get_untracked() {

@@ -19,7 +19,7 @@ use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::reader::{READ_ONLY, Reader};
-use crate::route::{Navigation, Route, Section};
+use crate::route::{Navigation, Route, Section, SettingsTab};
 use crate::time::Clock;
 
 /// Characters of the goal of a project.
@@ -35,7 +35,7 @@ pub(crate) fn ProjectsPage(
     let (navigation, may_write) = (Navigation::from_context(), Reader::may_write());
     listen(move |key| match key {
         Key::New if may_write => creating.set(true),
-        Key::Settings => navigation.go(Route::Settings),
+        Key::Settings => navigation.go(Route::Settings { tab: SettingsTab::default() }),
         _ => {}
     });
     tab_title(String::new);
