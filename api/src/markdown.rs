@@ -11,6 +11,7 @@ use domain::id::TaskId;
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
 
 mod autolink;
+mod code;
 
 const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
@@ -26,7 +27,8 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .url_relative(UrlRelative::Custom(Box::new(task_address)))
         .link_rel(Some("noopener noreferrer"))
         .add_tag_attribute_values("a", "target", ["_blank"])
-        .set_tag_attribute_value("a", "target", "_blank");
+        .set_tag_attribute_value("a", "target", "_blank")
+        .add_allowed_classes("span", code::CLASSES);
     for block in BLOCKS {
         allowed.set_tag_attribute_value(block, "dir", "auto");
     }
@@ -41,11 +43,20 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
 /// tasks become links too.
 pub(crate) fn render(text: &str) -> String {
     // The number of open elements whose text stays as it is: links, and blocks of code.
-    let mut verbatim = 0_usize;
+    let (mut verbatim, mut blocks) = (0_usize, code::CodeBlocks::default());
     let events = TextMergeStream::new(Parser::new_ext(text, OPTIONS)).flat_map(|event| {
         match &event {
             Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::CodeBlock(_)) => verbatim += 1,
             Event::End(TagEnd::Link | TagEnd::Image | TagEnd::CodeBlock) => verbatim = verbatim.saturating_sub(1),
+            _ => {}
+        }
+        match &event {
+            Event::Start(Tag::CodeBlock(kind)) => blocks.begin(kind),
+            Event::Text(text) if blocks.take(text) => return Vec::new(),
+            Event::End(TagEnd::CodeBlock) => {
+                let end = [event];
+                return blocks.end().into_iter().flatten().chain(end).collect();
+            }
             _ => {}
         }
         match event {

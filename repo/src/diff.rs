@@ -3,7 +3,7 @@
 //! Must ignore the attribute files of the change, because a change could hide itself from its reviewer (`* -diff`).
 
 mod annotate;
-mod highlight;
+pub(crate) mod highlight;
 mod words;
 
 use domain::runs::diff::{Diff, DiffLine, DiffSize, FileChange, FileDiff, Hunk};

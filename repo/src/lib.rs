@@ -48,6 +48,7 @@ pub mod testing;
 pub use checkpoint::TakenCheckpoint;
 pub use control::ControlFiles;
 pub use diff::DiffLimits;
+pub use diff::highlight::{code_spans, load_syntaxes};
 pub use error::RepoError;
 pub use evidence_request::{collect_evidence, read_evidence};
 pub use exclusive::exclusive;

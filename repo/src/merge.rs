@@ -2,8 +2,11 @@
 //!
 //! Must not decide when to merge. `land` moves branches that a human may have checked out.
 
+mod conflict;
+
 use std::collections::BTreeSet;
 
+use domain::runs::diff::Conflict;
 use domain::runs::evidence::Sha;
 use git2::{Index, MergeOptions, Oid};
 
@@ -71,22 +74,28 @@ impl Repository {
 }
 
 impl Repository {
-    /// Lists the paths that a merge of `head` into `base` would leave in conflict. Writes nothing.
+    /// Shows what a merge of `head` into `base` would leave in conflict. Writes nothing.
     ///
     /// # Errors
     /// A commit is missing, or objects cannot be read.
-    pub fn conflicts(&self, base: &Sha, head: &Sha) -> Result<Vec<String>, RepoError> {
-        conflicts_of(self, oid(base)?, oid(head)?)
+    pub fn conflicts(&self, base: &Sha, head: &Sha) -> Result<Vec<Conflict>, RepoError> {
+        let (base, head) = (oid(base)?, oid(head)?);
+        let handle = self.handle_with_tree(base)?;
+        let merged = merge_in_memory(&handle, base, head)?;
+        if merged.has_conflicts() { conflict::show(&handle, &merged).attempting(|| format!("merge {head} into {base}")) } else { Ok(Vec::new()) }
     }
 }
 
 /// Lists the paths that both sides of a merge changed, without writing anything.
 pub(crate) fn conflicts_of(repository: &Repository, base: Oid, head: Oid) -> Result<Vec<String>, RepoError> {
-    let merging = || format!("merge {head} into {base}");
-    let handle = repository.handle_with_tree(base)?;
-    let (ours, theirs) = (find_commit(&handle, base)?, find_commit(&handle, head)?);
-    let merged = handle.merge_commits(&ours, &theirs, Some(MergeOptions::new().find_renames(true))).attempting(merging)?;
-    if merged.has_conflicts() { conflicts(&merged).attempting(merging) } else { Ok(Vec::new()) }
+    let merged = merge_in_memory(&repository.handle_with_tree(base)?, base, head)?;
+    if merged.has_conflicts() { conflicts(&merged).attempting(|| format!("merge {head} into {base}")) } else { Ok(Vec::new()) }
+}
+
+fn merge_in_memory(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Index, RepoError> {
+    let (ours, theirs) = (find_commit(handle, base)?, find_commit(handle, head)?);
+    let merged = handle.merge_commits(&ours, &theirs, Some(MergeOptions::new().find_renames(true)));
+    merged.attempting(|| format!("merge {head} into {base}"))
 }
 
 /// Lists every path of the conflicts. A renamed file has several.

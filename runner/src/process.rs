@@ -7,6 +7,7 @@ mod jail;
 
 pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_jail};
 
+use domain::runs::output::RAW_OUTPUT_FILE;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -124,7 +125,7 @@ pub(crate) fn start_agent(spec: &RunSpec, run_dir: &RunDir) -> Result<std::proce
 
 fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, run_dir: &RunDir) -> Result<std::process::Child> {
     command.envs(&spec.env).process_group(0);
-    command.stdin(Stdio::piped()).stdout(run_dir.append("stdout")?).stderr(run_dir.append("stderr")?);
+    command.stdin(Stdio::piped()).stdout(run_dir.append(RAW_OUTPUT_FILE)?).stderr(run_dir.append("stderr")?);
     command.spawn().map_err(|source| not_started(program, source))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It must not know what the lines mean, except that messages of agent programs are JSON objects. The end is reached when the run's lock is free and everything is read.
 
+use domain::runs::output::RAW_OUTPUT_FILE;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -72,7 +73,7 @@ impl Tail {
     /// # Errors
     /// When the run has no readable output file.
     pub async fn open(run_dir: &RunDir, offset: u64) -> Result<Self, RunDirError> {
-        let path = run_dir.file("stdout");
+        let path = run_dir.file(RAW_OUTPUT_FILE);
         let file = blocking(run_dir, move || File::open(path)).await?.map_err(|source| unreadable(run_dir, source))?;
         let (run_dir, file) = (run_dir.clone(), Arc::new(file));
         Ok(Self { run_dir, file, buffer: Vec::new(), start: 0, scanned: 0, offset, skipped_bytes: 0, complete: false })
@@ -195,7 +196,7 @@ async fn blocking<T: Send + 'static>(run_dir: &RunDir, work: impl FnOnce() -> T 
 }
 
 fn unreadable(run_dir: &RunDir, source: io::Error) -> RunDirError {
-    RunDirError::Io { attempt: "read", path: run_dir.file("stdout"), source }
+    RunDirError::Io { attempt: "read", path: run_dir.file(RAW_OUTPUT_FILE), source }
 }
 
 #[cfg(test)]

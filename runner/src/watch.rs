@@ -32,6 +32,7 @@ use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::condition::RunCondition;
+use domain::runs::output::RAW_OUTPUT_FILE;
 use domain::runs::permission::readable_call;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
@@ -164,7 +165,7 @@ impl<'a> Watcher<'a> {
         let tail = Tail::open(&run_dir, 0).await.map_err(|error| UnreadableRun::new("", &error))?;
         let opened = run_dir.clone();
         let opened = spawn_blocking(move || {
-            let length = opened.file("stdout").metadata().map_err(|error| UnreadableRun::new("could not read the output: ", &error))?.len();
+            let length = opened.file(RAW_OUTPUT_FILE).metadata().map_err(|error| UnreadableRun::new("could not read the output: ", &error))?.len();
             let transcript = Transcript::open(opened.path());
             let transcript = transcript.map_err(|error| UnreadableRun::new("could not open the transcript: ", &error))?;
             Ok((length, transcript, RefusalReader::open(&opened)))

@@ -7,6 +7,7 @@ mod runs;
 mod team;
 
 pub(crate) use board::{ActivityFilter, image_address};
+pub(crate) use runs::log_address;
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;

@@ -22,18 +22,22 @@ pub(crate) struct ThreadEntry {
     /// The ids of all rows, in order.
     ids: Vec<i64>,
     pub(crate) to: Vec<String>,
-    /// Recipients that have not read it.
+    /// Recipients that it was not delivered to.
     pub(crate) unread_by: Vec<String>,
+    /// Whether every recipient is known to have read it.
+    pub(crate) acknowledged: bool,
 }
 
 impl ThreadEntry {
     fn new(view: &MessageView) -> Self {
-        let mut entry = Self { view: view.clone(), ids: Vec::new(), to: Vec::new(), unread_by: Vec::new() };
-        entry.add(&view.message);
+        let mut entry = Self { view: view.clone(), ids: Vec::new(), to: Vec::new(), unread_by: Vec::new(), acknowledged: true };
+        entry.add(view);
         entry
     }
 
-    fn add(&mut self, row: &Message) {
+    fn add(&mut self, view: &MessageView) {
+        let row = &view.message;
+        self.acknowledged &= view.acknowledged;
         self.ids.push(row.id);
         self.to.push(row.to_agent.clone());
         if !row.read {
@@ -90,7 +94,7 @@ pub(crate) fn threads(messages: &[MessageView]) -> Vec<Thread> {
         above = Some(&view.message);
         // The previous row is the last entry of the last thread.
         if same && let Some(entry) = threads.last_mut().and_then(|thread| thread.entries.last_mut()) {
-            entry.add(&view.message);
+            entry.add(view);
             continue;
         }
         let key = key(&view.message, messages);

@@ -79,7 +79,7 @@ fn elements(page: &str) -> Vec<String> {
 
 #[test]
 fn attacks_are_neutralized() {
-    const HARMLESS: [&str; 25] = [
+    const HARMLESS: [&str; 26] = [
         "div",
         "p",
         "strong",
@@ -105,6 +105,7 @@ fn attacks_are_neutralized() {
         "td",
         "hr",
         "del",
+        "span",
     ];
     for trick in TRICKS {
         let page = render(trick);
@@ -115,6 +116,8 @@ fn attacks_are_neutralized() {
                 let (key, value) = attribute.split_once("=\"").unwrap_or((attribute, ""));
                 let good = match key.trim() {
                     "href" => ["http://", "https://", "mailto:"].iter().any(|scheme| value.starts_with(scheme)),
+                    // Colours of code.
+                    "class" if name == "span" => super::code::CLASSES.contains(&value.trim_end_matches('"')),
                     "rel" | "target" | "title" | "class" | "align" | "start" | "dir" | "tabindex" => true,
                     _ => false,
                 };
@@ -132,7 +135,7 @@ fn ordinary_text_stays_readable() {
     <li dir="auto">one</li>
     <li dir="auto">two</li>
     </ul>
-    <pre tabindex="0"><code>let a = 1 &lt; 2;
+    <pre tabindex="0"><code><span class="code-keyword">let</span> a = 1 &lt; 2;
     </code></pre>
     <div tabindex="0"><table><thead><tr><th dir="auto">a</th><th dir="auto">b</th></tr></thead><tbody>
     <tr><td dir="auto">1</td><td dir="auto">2</td></tr>
@@ -150,4 +153,27 @@ fn addresses_and_tasks_are_linked_and_checklists_are_readable() {
         "- [x] done\n- [ ] see https://example.org/a_b and TASK-012\n\n`TASK-001` [TASK-002](https://example.org) [x](/tasks/TASK-003) [y](/tasks/../api)\n\n```\nTASK-004 https://example.org\n```"
     ));
     assert_eq!(render("שלום"), "<p dir=\"auto\">שלום</p>\n");
+}
+
+#[test]
+fn code_is_coloured_by_classes_and_stays_text() {
+    let html = render("```rust\nlet a = \"<b>\"; // <script>\n```\n");
+    assert!(html.contains("<span class=\"code-keyword\">let</span> a = "), "{html}");
+    assert!(html.contains("<span class=\"code-comment\">// &lt;script&gt;</span>"), "{html}");
+    assert!(!html.contains("<b>") && !html.contains("<script>") && !html.contains("style"), "{html}");
+    assert!(!render("```\nlet a = 1;\n```").contains("<span"), "no language, no colours");
+    assert!(!render("`let a = 1;`").contains("<span"));
+    let written = render("<span class=\"code-keyword\">x</span>");
+    assert!(!written.contains("<span"), "what is written stays text: {written}");
+}
+
+#[test]
+fn long_code_is_not_coloured_and_costs_little() {
+    let long = format!("```rust\n{}```\n", "let a = 1;\n".repeat(4_000));
+    let html = render(&long);
+    assert!(!html.contains("<span") && html.matches("let a = 1;").count() == 4_000);
+    let begin = std::time::Instant::now();
+    let many = format!("```rust\n{}```\n\n", "let a = \"x\"; // y\n".repeat(500)).repeat(100);
+    assert!(render(&many).matches("let").count() == 50_000);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
 }

@@ -21,6 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::list_runs))
         .routes(routes!(run::get_run))
         .routes(routes!(run::get_run_output))
+        .routes(routes!(run::get_run_log))
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
         .routes(routes!(interrupt::interrupt_run))

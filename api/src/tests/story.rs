@@ -90,6 +90,7 @@ async fn every_route_works() {
 
     persons(&mut story).await;
     sessions(&mut story).await;
+    runs::settings(&mut story).await;
     server(&mut story, &demo).await;
 
     let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();
@@ -182,6 +183,10 @@ async fn run_and_diff(story: &mut Story) {
 
     std::fs::create_dir_all(&reserved.run_dir).unwrap();
     std::fs::write(reserved.run_dir.join("transcript.jsonl"), "{\"offset\":9,\"kind\":\"text\",\"text\":\"Hello\"}\n").unwrap();
+    std::fs::write(reserved.run_dir.join("stdout"), "{\"type\":\"result\"}\n").unwrap();
+    let log = story.call("get", "/api/runs/{id}/log", reserved.run.id.as_str(), "", Value::Null).await;
+    assert_eq!((log.text.as_str(), log.header("content-type")), ("{\"type\":\"result\"}\n", "application/jsonl"));
+    assert!(log.header("content-disposition").starts_with("attachment; filename=\"RUN-"), "{}", log.header("content-disposition"));
     let output = story.get("/api/runs/{id}/output", run.as_str()).await;
     assert_eq!((output["lines"][0]["text"].as_str(), output["complete"].as_bool()), (Some("Hello"), Some(false)));
 
@@ -281,12 +286,6 @@ async fn sessions(story: &mut Story) {
 }
 
 async fn server(story: &mut Story, demo: &DemoHooks) {
-    let settings = story.get("/api/settings", "").await;
-    let all = settings["settings"].as_array().unwrap();
-    let of = |key: &str| all.iter().find(|setting| setting["key"] == key).unwrap();
-    assert_eq!((&of("max_attempts")["value"], &of("max_attempts")["source"]), (&json!("3"), &json!("default")));
-    assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
-    assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
     let server = story.get("/api/server", "").await;
     assert_eq!(server["demo"]["page_url"], "/demo/site/");
     assert_eq!(server["epoch"], story.server.state.db.epoch());

@@ -45,8 +45,18 @@ pub struct LineComment {
     /// The review round whose commit the old side shows; without it, the old side is the base.
     #[serde(default)]
     pub since: Option<u32>,
+    /// The earlier commit that the comment is about; the commit of the review if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha: Option<Sha>,
     #[schema(value_type = crate::text_schema::Body)]
     pub text: String,
+}
+
+impl LineComment {
+    /// The commit of the comment, if it is not `head`.
+    pub fn earlier_than(&self, head: &Sha) -> Option<&Sha> {
+        self.sha.as_ref().filter(|sha| *sha != head)
+    }
 }
 
 /// `POST /api/tasks/{id}/review/send-back`.
@@ -86,7 +96,8 @@ impl SendBack {
         let comments = self.comments.iter().zip(quotes.iter().map(Option::as_deref).chain(std::iter::repeat(None)));
         let comments = comments.map(|(comment, quote)| {
             let before = if comment.side == Side::Old { ", before the change" } else { "" };
-            let place = format!("`{}:{}`{before}:", comment.path.replace(['`', '\n'], " "), comment.line);
+            let earlier = comment.earlier_than(&self.sha).map(|sha| format!(" at the earlier commit {}", short(sha))).unwrap_or_default();
+            let place = format!("`{}:{}`{before}{earlier}:", comment.path.replace(['`', '\n'], " "), comment.line);
             // Indented code needs no fence, which the line could close.
             let quote = quote.map(|quote| format!("\n\n    {}", quote.chars().take(MAX_QUOTE).collect::<String>()));
             format!("{place}{}\n\n{}", quote.unwrap_or_default(), comment.text.trim())

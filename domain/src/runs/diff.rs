@@ -34,6 +34,17 @@ impl DiffSize {
     }
 }
 
+/// A file that cannot be merged, because both sides changed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Conflict {
+    pub path: String,
+    /// The parts in conflict, with lines around them. `-` is what was merged before, `+` is the work. Empty if they cannot be shown.
+    pub hunks: Vec<Hunk>,
+    /// Why there is nothing, or not everything, to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FileDiff {

@@ -9,6 +9,8 @@ use crate::vocabulary::vocabulary;
 
 /// The transcript's file in a run's folder. Each line is an [`OutputLine`] as JSON.
 pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
+/// The file of a run's folder with what the agent program wrote.
+pub const RAW_OUTPUT_FILE: &str = "stdout";
 
 vocabulary! {
     /// The kind of a transcript entry.

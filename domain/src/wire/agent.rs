@@ -32,6 +32,9 @@ pub struct MessageView {
     pub message: Message,
     /// The content as sanitized HTML.
     pub content_html: String,
+    /// Whether its recipient, or each of them, is known to have read it. One that was delivered may have been lost on the way.
+    #[serde(default)]
+    pub acknowledged: bool,
 }
 
 /// A new token. It is shown only once, because only its hash is stored.

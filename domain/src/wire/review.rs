@@ -7,7 +7,7 @@ use crate::board::review::{Decisions, Verdict};
 use crate::board::review_round::ReviewRound;
 use crate::board::status::Status;
 use crate::id::{ProjectId, TaskId};
-use crate::runs::diff::DiffSize;
+use crate::runs::diff::{Conflict, DiffSize};
 use crate::runs::evidence::Sha;
 use crate::wire::comment::CommentView;
 
@@ -26,8 +26,8 @@ pub struct ReviewView {
     pub head: Option<Sha>,
     /// The size of all changes at `head`.
     pub size: Option<DiffSize>,
-    /// The paths that cannot be merged into the project branch, because both sides changed them.
-    pub conflicts: Vec<String>,
+    /// The files that cannot be merged into the project branch, because both sides changed them.
+    pub conflicts: Vec<Conflict>,
     /// The protected paths that the work changes, in words.
     pub protected: Option<String>,
     /// The latest verdict, which may be about an earlier commit.

@@ -167,8 +167,8 @@ fn message_view_includes_html() {
         timestamp: at(),
         read: true,
     };
-    let view = MessageView { message, content_html: "<p><em>no</em></p>".to_owned() };
-    insta::assert_snapshot!(round_trip(&view), @r#"{"id":7,"project_id":"PROJ-001","from_agent":"ben","to_agent":"human","content":"*no*","is_cc":false,"cc":["mara"],"task_id":"TASK-001","timestamp":"2026-01-31T09:05:00.000Z","read":true,"content_html":"<p><em>no</em></p>"}"#);
+    let view = MessageView { message, content_html: "<p><em>no</em></p>".to_owned(), acknowledged: true };
+    insta::assert_snapshot!(round_trip(&view), @r#"{"id":7,"project_id":"PROJ-001","from_agent":"ben","to_agent":"human","content":"*no*","is_cc":false,"cc":["mara"],"task_id":"TASK-001","timestamp":"2026-01-31T09:05:00.000Z","read":true,"content_html":"<p><em>no</em></p>","acknowledged":true}"#);
 }
 
 #[test]

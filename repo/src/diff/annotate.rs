@@ -8,8 +8,9 @@ use domain::runs::evidence::Sha;
 
 use super::highlight::Highlighter;
 use super::{DiffLimits, words};
+use crate::branch::contains;
 use crate::error::RepoError;
-use crate::handle::Repository;
+use crate::handle::{Repository, oid};
 
 /// Lines of context that one request reads.
 const MAX_CONTEXT: u32 = 500;
@@ -64,6 +65,18 @@ impl Repository {
         let index = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
         let text = self.text_at(commit, path)?;
         Ok(text.zip(index).and_then(|(text, index)| text.lines().nth(index).map(str::to_owned)))
+    }
+
+    /// Reads one line of an earlier commit of the work at `head`. None if the commit is not part of that work.
+    ///
+    /// # Errors
+    /// Objects cannot be read.
+    pub fn line_of_work(&self, commit: &Sha, head: &Sha, path: &str, line: u32) -> Result<Option<String>, RepoError> {
+        let Ok(earlier) = oid(commit) else { return Ok(None) };
+        if !contains(&self.handle()?, oid(head)?, earlier) {
+            return Ok(None);
+        }
+        self.line_at(commit, path, line)
     }
 
     /// The text of a file, unless it is binary or too large to show.
@@ -126,6 +139,10 @@ mod tests {
         assert_eq!(repository.file_lines(&end, "src/a.rs", 40..=9_999).unwrap().unwrap().lines.len(), 2, "as many as there are");
         let line = |number| repository.line_at(&end, "src/a.rs", number).unwrap();
         assert_eq!((line(41).as_deref(), line(42), line(0)), (Some("let a = 2;"), None, None));
+        let earlier = |commit: &str| repository.line_of_work(&commit.to_owned(), &end, "src/a.rs", 41).unwrap();
+        assert_eq!((earlier(&start).as_deref(), earlier("0123"), earlier(&"0".repeat(40))), (Some("let a = 1;"), None, None));
+        let other = sample.commit_on("other", &[("src/a.rs", Some("secret\n"))], "not this work");
+        assert_eq!(repository.line_of_work(&other, &end, "src/a.rs", 1).unwrap(), None);
         assert_eq!(repository.file_lines(&end, "image.png", 1..=2).unwrap(), None);
         assert_eq!(repository.file_lines(&end, "../secret", 1..=2).unwrap(), None);
     }

@@ -37,6 +37,21 @@ static SCOPES: LazyLock<Vec<(Scope, Option<SpanKind>)>> = LazyLock::new(|| {
     named.into_iter().filter_map(|(name, kind)| Some((Scope::new(name).ok()?, kind))).collect()
 });
 
+/// The spans of each line of a piece of code in a text, whose language is named as in Markdown: `rust`, `sh`. Empty if the language is unknown,
+/// or the code is longer than `max_bytes`; the lines after `time` have none.
+pub fn code_spans(language: &str, code: &str, max_bytes: usize, deadline: Instant) -> Vec<Vec<Span>> {
+    if code.len() > max_bytes {
+        return Vec::new();
+    }
+    let syntax = SYNTAXES.find_syntax_by_token(language).filter(|syntax| syntax.name != "Plain Text");
+    syntax.map(|syntax| Highlighter { deadline }.lines(syntax, code, usize::MAX)).unwrap_or_default()
+}
+
+/// Loads the grammars, which takes longer than to use them.
+pub fn load_syntaxes() {
+    LazyLock::force(&SYNTAXES);
+}
+
 /// Colours the files of one diff.
 pub(super) struct Highlighter {
     deadline: Instant,
@@ -52,7 +67,10 @@ impl Highlighter {
         if text.len() > MAX_TEXT {
             return Vec::new();
         }
-        let Some(syntax) = syntax(path, text) else { return Vec::new() };
+        syntax(path, text).map(|syntax| self.lines(syntax, text, count)).unwrap_or_default()
+    }
+
+    fn lines(&self, syntax: &SyntaxReference, text: &str, count: usize) -> Vec<Vec<Span>> {
         let (mut state, mut stack) = (ParseState::new(syntax), ScopeStack::new());
         let mut lines = Vec::new();
         for line in text.split_inclusive('\n').take(count) {
@@ -128,6 +146,17 @@ mod tests {
         assert!(shown("x/Dockerfile", "FROM debian\n")[0].contains("Keyword FROM"));
         assert!(shown("run", "#!/bin/sh\nif true; then\n")[1].contains("Keyword if"), "by its first line");
         assert_eq!(shown("notes.txt", "let x\n"), [""; 0]);
+    }
+
+    #[test]
+    fn code_in_a_text_is_coloured_by_the_name_of_its_language() {
+        let later = Instant::now() + Duration::from_secs(20);
+        let kinds = |language: &str| code_spans(language, "let a = 1; // x\n", 100, later).concat().iter().map(|span| span.kind).collect::<Vec<_>>();
+        assert_eq!(kinds("rust"), [SpanKind::Keyword, SpanKind::Comment]);
+        assert_eq!(kinds("rs"), kinds("rust"));
+        assert!(kinds("text").is_empty() && kinds("no such language").is_empty());
+        assert!(code_spans("rust", "let a = 1;\n", 3, later).is_empty(), "too long");
+        assert!(code_spans("rust", "let a = 1;\n", 100, Instant::now() - Duration::from_secs(1)).is_empty(), "too late");
     }
 
     #[test]

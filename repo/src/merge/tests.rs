@@ -146,3 +146,22 @@ fn a_missing_identity_is_replaced_by_the_fallback() {
     let MergeOutcome::Merged { sha, .. } = merge(&sample, &head) else { panic!("not merged") };
     assert_eq!(git(sample.top(), &["log", "-1", "--format=%an <%ae>", &sha]), "vibe-relay runner <vibe-relay@localhost>");
 }
+
+#[test]
+fn a_conflict_shows_both_versions_and_what_is_around_them() {
+    let sample = project();
+    let repository = sample.repository();
+    let body = |word: &str| (1..=20).map(|line| if line == 10 { format!("{word}\n") } else { format!("{line}\n") }).collect::<String>();
+    let start = sample.commit_on("start", &[("a.txt", Some(&body("ten"))), ("gone.txt", Some("x\n")), ("i.png", Some("a\0"))], "start");
+    git(sample.top(), &["branch", "one", &start]);
+    git(sample.top(), &["branch", "two", &start]);
+    let one = sample.commit_on("one", &[("a.txt", Some(&body("TEN"))), ("gone.txt", None), ("i.png", Some("b\0"))], "one");
+    let two = sample.commit_on("two", &[("a.txt", Some(&body("dix"))), ("gone.txt", Some("y\n")), ("i.png", Some("c\0"))], "two");
+    let found = repository.conflicts(&one, &two).unwrap();
+    let [text, gone, image] = found.as_slice() else { panic!("{found:?}") };
+    let lines: Vec<String> = text.hunks[0].lines.iter().map(|line| format!("{}{}", line.origin, line.text)).collect();
+    assert_eq!((text.path.as_str(), text.why.as_deref(), lines.join("|")), ("a.txt", None, " 7| 8| 9|-TEN|+dix| 11| 12| 13".to_owned()));
+    assert_eq!((gone.path.as_str(), gone.why.as_deref()), ("gone.txt", Some("The merged work removed it, and this work changed it.")));
+    assert_eq!((image.path.as_str(), image.why.as_deref()), ("i.png", Some("It is binary or too large to show.")));
+    assert_eq!(repository.conflicts(&one, &start).unwrap(), []);
+}

@@ -12,6 +12,11 @@ use serde::de::IgnoredAny;
 
 use super::{Client, Failure, empty, project_path, run_path, task_path};
 
+/// Where the browser downloads what the agent program of a run wrote.
+pub(crate) fn log_address(run: &RunId) -> String {
+    run_path(run, "/log")
+}
+
 impl Client {
     pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
         self.get(&task_path(&task, "/runs")).await

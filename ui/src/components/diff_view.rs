@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 
 use crate::client::{Client, Failure};
 use crate::components::badge::change_label;
+use crate::components::code_line::CodeLine;
 use crate::components::inline_code::{InlineCode, sentence};
 
 /// With more files than this, all start collapsed.
@@ -121,11 +122,12 @@ fn Lines(hunk: Hunk) -> impl IntoView {
         .lines
         .into_iter()
         .map(|line| {
+            let (old, new, origin) = (number(line.old_line), number(line.new_line), line.origin);
             view! {
-                <tr data-origin=line.origin.to_string()>
-                    <td class="number">{number(line.old_line)}</td>
-                    <td class="number">{number(line.new_line)}</td>
-                    <td>{format!("{} {}", line.origin, line.text.trim_end_matches('\n'))}</td>
+                <tr data-origin=origin.to_string()>
+                    <td class="number">{old}</td>
+                    <td class="number">{new}</td>
+                    <td>{format!("{origin} ")} <CodeLine line=line /></td>
                 </tr>
             }
         })

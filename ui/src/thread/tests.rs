@@ -23,7 +23,7 @@ fn message(id: i64, from: &str, to: &str) -> Message {
 }
 
 fn views(messages: &[Message]) -> Vec<MessageView> {
-    messages.iter().map(|message| MessageView { message: message.clone(), content_html: String::new() }).collect()
+    messages.iter().map(|message| MessageView { message: message.clone(), content_html: String::new(), acknowledged: false }).collect()
 }
 
 fn reply(id: i64, to: i64) -> Message {

@@ -162,7 +162,9 @@ pub(crate) async fn get_task_diff(State(state): State<AppState>, Id(id): Id<Task
     let shown = repo::in_lane(&git_dir.clone(), Effort::Long, move || -> Result<Option<Diff>> {
         let repository = Repository::open(&git_dir)?;
         let Some((base, head)) = changes_of(&repository, &task, &project)? else { return Ok(None) };
-        Ok(Some(repository.diff(&base, &head, DiffLimits::default())?))
+        let mut diff = repository.diff(&base, &head, DiffLimits::default())?;
+        repository.annotate(&mut diff)?;
+        Ok(Some(diff))
     });
     shown.await??.map(Json).ok_or(Error::NoDiff(id))
 }

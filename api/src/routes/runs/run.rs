@@ -5,20 +5,26 @@ use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
 
 use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use db::Caller;
 use domain::id::{RunId, TaskId};
-use domain::runs::output::{Output, TRANSCRIPT_FILE};
+use domain::runs::output::{Output, RAW_OUTPUT_FILE, TRANSCRIPT_FILE};
 use domain::runs::run::Run;
 use domain::wire::{List, TextBody};
 use serde::Deserialize;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::task::spawn_blocking;
+use tokio_util::io::ReaderStream;
 use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody, QueryParameters};
 use crate::state::AppState;
 
+/// Bytes of a raw log in one response.
+const MAX_LOG_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes of the transcript in one response. A longer line is sent alone.
 const MAX_PAGE_BYTES: usize = 512 * 1024;
 
@@ -57,6 +63,35 @@ pub(crate) async fn get_run_output(
     let (mut output, at_end) = page.map_err(|source| db::Error::File { attempted: format!("read the output of {id}"), source })?;
     output.complete = ended && at_end;
     Ok(Json(output))
+}
+
+/// Download what the agent program of a run wrote so far, one JSON object per line; of a very long log, its end
+#[utoipa::path(
+    get,
+    path = "/api/runs/{id}/log",
+    params(("id" = RunId, Path)),
+    responses((status = 200, body = String, content_type = "application/jsonl"))
+)]
+pub(crate) async fn get_run_log(State(state): State<AppState>, Id(id): Id<RunId>) -> Result<Response> {
+    let path = state.db.run_dir(&id).await?.join(RAW_OUTPUT_FILE);
+    let body = raw_log(&path).await.map_err(|source| db::Error::File { attempted: format!("read the log of {id}"), source })?;
+    let name = HeaderValue::from_str(&format!("attachment; filename=\"{id}.jsonl\"")).ok();
+    let mut response = body.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
+    response.headers_mut().extend(name.map(|name| (header::CONTENT_DISPOSITION, name)));
+    Ok(response)
+}
+
+/// Streams the end of a file as it is now. A run without output has none.
+async fn raw_log(path: &Path) -> std::io::Result<axum::body::Body> {
+    let mut file = match tokio::fs::File::open(path).await {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(axum::body::Body::empty()),
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata().await?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_LOG_BYTES))).await?;
+    Ok(axum::body::Body::from_stream(ReaderStream::new(file.take(MAX_LOG_BYTES.min(length)))))
 }
 
 /// Stop a run and hold its task in its column

@@ -61,7 +61,13 @@ pub(crate) async fn list_messages(
     let cut = items.len() - newest_within(items.iter().map(|message| message.content.len()).rev(), MAX_PAGE_BYTES);
     items.drain(..cut);
     let next = items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id);
-    let view = |message: Message| MessageView { content_html: markdown::render(&message.content), message };
+    let ids: Vec<i64> = items.iter().map(|message| message.id).collect();
+    let acknowledged = state.db.acknowledged_messages(&ids).await?;
+    let view = |message: Message| MessageView {
+        content_html: markdown::render(&message.content),
+        acknowledged: acknowledged.contains(&message.id),
+        message,
+    };
     Ok(Json(List { items: items.into_iter().map(view).collect(), next }))
 }
 

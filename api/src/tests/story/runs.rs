@@ -1,4 +1,4 @@
-//! The steps of the story about pauses, takeovers and the sandbox of agents.
+//! The steps of the story about pauses, takeovers and the sandbox of agents, and about the settings.
 
 use std::path::Path;
 
@@ -174,4 +174,13 @@ pub(super) async fn rescues(story: &mut Story) {
     let left = story.act("post", "/api/projects/{id}/rescues/drop", "PROJ-001", drop, StatusCode::OK).await;
     assert_eq!(left["items"], json!([]));
     story.server.sample.delete_branch("kept");
+}
+
+pub(super) async fn settings(story: &mut Story) {
+    let settings = story.get("/api/settings", "").await;
+    let all = settings["settings"].as_array().unwrap();
+    let of = |key: &str| all.iter().find(|setting| setting["key"] == key).unwrap();
+    assert_eq!((&of("max_attempts")["value"], &of("max_attempts")["source"]), (&json!("3"), &json!("default")));
+    assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
+    assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
 }

@@ -40,6 +40,32 @@ impl Db {
     }
 }
 
+impl Db {
+    /// Returns which of these messages everyone is known to have read, to whom they were sent. Copies are not waited for.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn acknowledged_messages(&self, ids: &[i64]) -> Result<Vec<i64>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut query = sqlx::query_scalar(sqlx::AssertSqlSafe(acknowledged_sql(ids.len())));
+        for id in ids {
+            query = query.bind(id);
+        }
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+}
+
+pub(crate) fn acknowledged_sql(count: usize) -> String {
+    let ids = (1..=count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ");
+    format!(
+        "SELECT m.id FROM messages m WHERE m.id IN ({ids}) AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id
+             AND d.state <> 'read' AND (d.kind = 'direct' OR d.kind = 'broadcast' AND EXISTS (
+               SELECT 1 FROM agents a WHERE a.project_id = d.project_id AND a.name = d.recipient AND a.left_at IS NULL)))"
+    )
+}
+
 /// Builds the statement. A broadcast counts as delivered once every recipient that did not leave was given it; the human is not waited for.
 pub(crate) fn sql(query: &HistoryQuery) -> String {
     let about = if query.task.is_some() { " AND m.task_id = $2" } else { "" };

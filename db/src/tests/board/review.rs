@@ -186,7 +186,7 @@ async fn review_of_a_person_reaches_the_next_coder_and_the_next_review() {
     let task = store.in_review("One").await;
     let submitted = store.head(&task).await;
     assert_eq!(store.db.review_facts(&task).await.unwrap().verdict, None);
-    let comments = vec![LineComment { path: "a.rs".to_owned(), line: 3, side: Side::New, since: None, text: "Why?".to_owned() }];
+    let comments = vec![LineComment { path: "a.rs".to_owned(), line: 3, side: Side::New, since: None, sha: None, text: "Why?".to_owned() }];
     let review = SendBack { sha: submitted.clone(), words: Some("Nearly.".to_owned()), comments };
     let reason = review.markdown(&[Some("let x = 2;".to_owned())]);
     store.move_with(&Caller::owner(), &task, Status::InProgress, Some(&reason), EvidenceResult::Nothing).await.unwrap();

@@ -28,7 +28,7 @@ use crate::engine::event_log;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
-use crate::team::message::history::sql as history_sql;
+use crate::team::message::history::{acknowledged_sql, sql as history_sql};
 use crate::team::message::{read, removable, write};
 use crate::team::webhook;
 use crate::tests::store::Store;
@@ -44,6 +44,9 @@ async fn threads_and_history_use_indexes() {
     let store = Store::board().await;
     let thread = plan(&store, &history_sql(&HistoryQuery { task: Some(TaskId::new(1)), ..HistoryQuery::default() })).await;
     assert!(thread.contains("messages_by_task") && !thread.contains("TEMP B-TREE"), "{thread}");
+    let acknowledged = plan(&store, &acknowledged_sql(3)).await;
+    assert!(acknowledged.contains("messages USING INTEGER PRIMARY KEY") || acknowledged.contains("USING INTEGER PRIMARY KEY"), "{acknowledged}");
+    assert!(!acknowledged.contains("SCAN d"), "{acknowledged}");
     let all = plan(&store, &history_sql(&HistoryQuery::default())).await;
     assert!(all.contains("messages_by_project"), "{all}");
 }

@@ -28,10 +28,14 @@ async fn message_reaches_its_recipient() {
     assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
     let event = MessageEvent::Sent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false }.into();
     assert_eq!(store.since(seq).await, [event]);
+    assert_eq!(store.db.acknowledged_messages(&[sent.id]).await.unwrap(), [0; 0]);
     let inbox = store.inbox(&ole).await;
+    assert_eq!(store.db.acknowledged_messages(&[sent.id]).await.unwrap(), [0; 0], "a response may be lost");
     assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");
     assert_eq!(store.inbox(&mara).await.messages, []);
+    // An answer acknowledges what came before it.
     store.send(&ole, "human", "For you").await.unwrap();
+    assert_eq!(store.db.acknowledged_messages(&[sent.id, 99]).await.unwrap(), [sent.id]);
     assert_eq!(store.inbox_texts(&Caller::owner()).await, ["For you"]);
     store.send(&Caller::owner(), "ole", "Thanks").await.unwrap();
     assert_eq!(store.inbox(&ole).await.messages[0].message.from_agent, "human");

@@ -7,7 +7,7 @@ use crate::id::{CommentId, RunId};
 use crate::runs::agent_kind::AgentKind;
 
 fn comment(path: &str, line: u32, side: Side, text: &str) -> LineComment {
-    LineComment { path: path.to_owned(), line, side, since: None, text: text.to_owned() }
+    LineComment { path: path.to_owned(), line, side, since: None, sha: None, text: text.to_owned() }
 }
 
 #[test]
@@ -32,6 +32,17 @@ fn agent_reads_path_line_quote_and_text() {
     ");
     let words = SendBack { comments: Vec::new(), ..review };
     assert_eq!(words.markdown(&[]), "Nearly.");
+}
+
+#[test]
+fn comment_on_an_earlier_commit_names_it() {
+    let head = "0123456789".to_owned();
+    let earlier = LineComment { sha: Some("abcdef0123".to_owned()), ..comment("src/a.rs", 3, Side::New, "Still wrong.") };
+    let current = LineComment { sha: Some(head.clone()), ..comment("src/b.rs", 1, Side::New, "This too.") };
+    let review = SendBack { sha: head, words: None, comments: vec![earlier, current] };
+    let text = review.markdown(&[Some("let x = 2;".to_owned()), None]);
+    assert!(text.contains("`src/a.rs:3` at the earlier commit abcdef0:\n\n    let x = 2;\n\nStill wrong."), "{text}");
+    assert!(text.contains("`src/b.rs:1`:\n\nThis too."), "{text}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::project_data::ProjectData;
+use crate::route::{Navigation, Route};
 
 /// An action at the review gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +46,25 @@ fn gates(card: &Card) -> Vec<Gate> {
     }
 }
 
+/// Whether a gate is decided on the page of the review, which binds the decision to the commit that it shows.
+fn is_decided_in_review(gate: Gate, has_branch: bool) -> bool {
+    gate == Gate::Approve && has_branch
+}
+
 /// Whether an approved card waits for a person to approve it too.
 fn awaits_a_person(card: &Card) -> bool {
     card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ProtectedPaths)
 }
 
 #[component]
-pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
-    let data = ProjectData::from_context();
+pub(crate) fn TaskGates(
+    task: TaskId,
+    card: Signal<Card>,
+    /// Whether the task has a branch.
+    #[prop(into)]
+    has_branch: Signal<bool>,
+) -> impl IntoView {
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
     let open_gate = RwSignal::new(None::<Gate>);
     let assigning = RwSignal::new(false);
     let offered = Memo::new(move |_| card.with(gates));
@@ -61,12 +73,17 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
     let external = Memo::new(move |_| active.get().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
     let assignable =
         Memo::new(move |_| card.with(|card| card.status.is_open() && (card.contributors.assigned_to.is_some() || !external.with(Vec::is_empty))));
-    let (gate_task, assigned_task) = (task.clone(), task);
+    let (gate_task, review_task, assigned_task) = (task.clone(), task.clone(), task);
     view! {
         {move || {
             let button = |gate: Gate| {
+                if is_decided_in_review(gate, has_branch.get()) {
+                    let route = Route::Review { project: data.project(), task: review_task.clone() };
+                    let href = route.path();
+                    return view! { <a class="button primary" href=href on:click=move |event| navigation.follow(&event, route.clone())>"Review"</a> }.into_any();
+                }
                 let class = if gate == Gate::Approve { "button primary" } else { "button" };
-                view! { <button type="button" class=class on:click=move |_| open_gate.set(Some(gate))>{gate.labels().0}</button> }
+                view! { <button type="button" class=class on:click=move |_| open_gate.set(Some(gate))>{gate.labels().0}</button> }.into_any()
             };
             offered.get().into_iter().map(button).collect_view()
         }}
@@ -180,6 +197,14 @@ mod tests {
         assert_eq!(offered, [vec![], vec![], vec![Gate::Approve], vec![Gate::Verify, Gate::Reject], vec![]]);
         let plan = |status| Card { phase: AgentKind::Planner, ..testing::card(1, status) };
         assert!(Status::ALL.iter().all(|status| gates(&plan(*status)).is_empty()));
+    }
+
+    /// The panel shows no commit, and another one may have arrived.
+    #[test]
+    fn panel_approves_no_commit_that_the_person_has_not_seen() {
+        assert!(is_decided_in_review(Gate::Approve, true));
+        assert!(!is_decided_in_review(Gate::Approve, false), "work without a branch has no commit");
+        assert!(!is_decided_in_review(Gate::Verify, true), "a verification approves nothing");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 pub(crate) mod blocks;
 pub(crate) mod comment;
+pub(crate) mod conflict;
 pub(crate) mod decision;
 pub(crate) mod file;
 pub(crate) mod lines;
-pub(crate) mod pieces;
 pub(crate) mod state;
 pub(crate) mod tree;
 pub(crate) mod verdict;

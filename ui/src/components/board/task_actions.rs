@@ -131,7 +131,8 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                 </button>
             </Show>
             <TakeoverButton task=task.get_value() card=card view=view />
-            <TaskGates task=task.get_value() card=card />
+            // Until the task is loaded, it may have a branch.
+            <TaskGates task=task.get_value() card=card has_branch=Signal::derive(move || view.with(|view| view.as_ref().is_none_or(|view| view.task.branch.is_some()))) />
             <button
                 type="button"
                 class="button icon"

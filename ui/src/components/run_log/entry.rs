@@ -14,7 +14,7 @@ pub(super) fn Entry(line: OutputLine) -> impl IntoView {
         OutputKind::Thinking => view! { <p class="log-thinking">{text}</p> }.into_any(),
         OutputKind::Message => view! {
             <div class="log-sent">
-                <p class="note">"To the agent"</p>
+                <p class="note">"To the agent · ✓ delivered"</p>
                 {match detail {
                     Some(_) => view! { <Folded name="" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
                     None => view! { <Prose text=text /> }.into_any(),

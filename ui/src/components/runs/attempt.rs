@@ -10,7 +10,7 @@ use domain::runs::usage::{money, tokens};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::Client;
+use crate::client::{Client, log_address};
 use crate::components::badge::{Badge, Role, Tone, end_badge};
 use crate::components::run_log::RunLog;
 use crate::components::runs::checkpoint::Checkpoints;
@@ -77,6 +77,8 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
     };
     let sandbox = run.sandbox;
     let (id, live) = (run.id.clone(), completed.is_none());
+    let raw = log_address(&run.id);
+    let raw_label = format!("Raw log of {}", run.id);
     view! {
         <details class="attempt" open=open.get_untracked() on:toggle:target=move |event| open.set(event.target().open())>
             <summary>
@@ -96,6 +98,7 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
                     })}
                     {money(run.cost_micro_usd).map(|cost| view! { <span>{cost}</span> })}
                     {context_left.map(|left| view! { <span>{left}</span> })}
+                    <a href=raw download="" aria-label=raw_label>"Raw log"</a>
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
                 {remedy.map(|remedy| view! { <p class="small-text soft">{remedy}</p> })}

@@ -59,7 +59,7 @@ pub(crate) fn MessageThread(
                 <button type="button" class="button quiet small" on:click=expand>{move || format!("Show {} earlier", hidden.get())}</button>
             </Show>
             // The key keeps unchanged entries, and with them the focus on their buttons.
-            <For each=shown key=|(entry, answered)| (entry.id(), entry.to.len(), entry.unread_by.clone(), answered.as_ref().map(|answered| answered.id)) let:shown>
+            <For each=shown key=|(entry, answered)| (entry.id(), entry.to.len(), entry.unread_by.clone(), entry.acknowledged, answered.as_ref().map(|answered| answered.id)) let:shown>
                 <MessageEntry entry=shown.0 quoted=shown.1.as_ref().map(quotation) reply=reply />
             </For>
         </section>
@@ -77,10 +77,10 @@ fn MessageEntry(
     #[prop(optional_no_strip)] reply: Option<Callback<Message>>,
 ) -> impl IntoView {
     let (client, clock) = (Client::from_context(), Clock::from_context());
-    let unread = unread_label(&entry);
+    let mark = mark(&entry);
     let received = entry.unread_by_reader(|name| Reader::current().is(name));
     let reply = reply.filter(|_| entry.is_answerable() && Reader::may_write());
-    let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
+    let ThreadEntry { view: MessageView { message, content_html, .. }, to, .. } = entry;
     let at = message.timestamp;
     let own = Reader::current().is(&message.from_agent);
     let unread_id = received.as_ref().map(|message| message.id);
@@ -117,7 +117,7 @@ fn MessageEntry(
                             <Icon drawing=REPLY />
                         </button>
                     })}
-                    {unread.map(|unread| view! { <span class="faint">{unread}</span> })}
+                    {mark.map(|mark| view! { <span class="faint">{mark}</span> })}
                     <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
                 </div>
             </header>
@@ -127,14 +127,20 @@ fn MessageEntry(
     }
 }
 
-/// The recipients that have not read the message. The reader is left out, because they know what they have read.
-fn unread_label(entry: &ThreadEntry) -> Option<String> {
+/// How far the message is: not delivered, delivered, or read. The reader knows what they have read themself.
+fn mark(entry: &ThreadEntry) -> Option<String> {
     let reader = Reader::current();
-    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| !reader.is(name)).collect();
-    match unread_by.len() {
-        0 => None,
-        count if count == entry.to.len() => Some("unread".to_owned()),
-        _ => Some(format!("unread by {}", names_label(unread_by))),
+    let is_for_others = entry.to.iter().any(|name| !reader.is(name));
+    let waiting: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| !reader.is(name)).collect();
+    is_for_others.then(|| mark_words(&waiting, entry.to.len(), entry.acknowledged))
+}
+
+fn mark_words(waiting: &[&str], recipients: usize, is_read: bool) -> String {
+    match waiting.len() {
+        0 if is_read => "✓✓ read".to_owned(),
+        0 => "✓ delivered".to_owned(),
+        count if count == recipients => "not delivered yet".to_owned(),
+        _ => format!("not delivered to {}", names_label(waiting.iter().copied())),
     }
 }
 
@@ -150,6 +156,13 @@ fn split_notice(content: &str, html: String) -> (Option<String>, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn message_says_how_far_it_is() {
+        assert_eq!(mark_words(&["mara"], 1, false), "not delivered yet");
+        assert_eq!(mark_words(&["mara"], 2, false), "not delivered to mara");
+        assert_eq!((mark_words(&[], 2, false), mark_words(&[], 2, true)), ("✓ delivered".to_owned(), "✓✓ read".to_owned()));
+    }
 
     #[test]
     fn notice_tag_is_shown_once() {

@@ -23,7 +23,7 @@ use crate::notifications::tab_title;
 use crate::pages::board::project::NoBoard;
 use crate::reader::{READ_ONLY, Reader};
 use crate::reveal::Reveal;
-use crate::route::{Navigation, Route};
+use crate::route::{Navigation, Route, SettingsTab};
 use crate::selection::Selection;
 use crate::store::{Store, follow_all};
 
@@ -41,7 +41,7 @@ pub(crate) fn AllTasksPage() -> impl IntoView {
     let words = NodeRef::<html::Input>::new();
     listen(move |key| match key {
         Key::Help => palette.show(Overlay::Help),
-        Key::Settings => navigation.go(Route::Settings),
+        Key::Settings => navigation.go(Route::Settings { tab: SettingsTab::Browser }),
         Key::Filter => {
             if let Some(words) = words.get_untracked() {
                 let _focused = words.focus();

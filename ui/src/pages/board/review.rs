@@ -14,6 +14,7 @@ use web_sys::HtmlElement;
 
 use crate::client::{Client, Failure};
 use crate::components::bar::Bar;
+use crate::components::board::review::conflict::Conflicts;
 use crate::components::board::review::decision::DecisionBar;
 use crate::components::board::review::file::{FileBox, first_open, focus_file};
 use crate::components::board::review::state::Review;
@@ -93,6 +94,7 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
         review.head.with(|shown| !shown.is_empty() && *shown != head).then_some(head)
     });
     let conflicts = Memo::new(move |_| loaded(page, |page| page.conflicts.clone()).unwrap_or_default());
+    let conflict_paths = move || conflicts.with(|conflicts| conflicts.iter().map(|conflict| conflict.path.clone()).collect::<Vec<_>>());
     let task_name = task.to_string();
     let back_link = home.path();
     view! {
@@ -111,7 +113,7 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
             </section>
         })}
         {move || {
-            let paths = conflicts.get();
+            let paths = conflict_paths();
             (!paths.is_empty()).then(|| view! {
                 <section class="banner" data-tone="bad" aria-label="Conflicts">
                     <strong>"Conflicts with merged work:"</strong>
@@ -125,6 +127,7 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
                 <nav class="review-files" aria-label="Changed files">{move || loaded(diff, |diff| diff.files.clone()).map(|files| view! { <Tree files=files /> })}</nav>
             </Show>
             <div class="review-changes" tabindex="0" role="region" aria-label="Changes">
+                {move || view! { <Conflicts conflicts=conflicts.get() /> }}
                 {move || match diff.get() {
                     None => view! { <p class="soft" role="status">"Loading the changes…"</p> }.into_any(),
                     Some(Err(why)) => view! { <p class="empty soft"><InlineCode text=why /></p> }.into_any(),

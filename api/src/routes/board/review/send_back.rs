@@ -56,10 +56,17 @@ async fn quotes(state: &AppState, id: &TaskId, review: &SendBack) -> Result<Vec<
             None => None,
         });
     }
-    let comments = review.comments.clone();
+    let (comments, head) = (review.comments.clone(), review.sha.clone());
     let read = in_range(state, id, None, move |repository, range| {
         let mut quotes = Vec::with_capacity(comments.len());
         for (comment, earlier) in comments.iter().zip(&earlier) {
+            if let Some(commit) = comment.earlier_than(&head) {
+                quotes.push(match comment.side {
+                    Side::New => repository.line_of_work(commit, &range.head, &comment.path, comment.line)?,
+                    Side::Old => None,
+                });
+                continue;
+            }
             let commit = if comment.side == Side::New { &range.head } else { earlier.as_ref().unwrap_or(&range.old) };
             let quote = repository.line_at(commit, &comment.path, comment.line)?;
             let missing = || {

@@ -110,7 +110,9 @@ pub(crate) async fn get_landing_diff(
                 (base, repository.ref_sha(&project.integration_branch)?.ok_or_else(|| missing(&project.integration_branch))?)
             }
         };
-        Ok(repository.diff(&base, &tip, DiffLimits::default())?)
+        let mut diff = repository.diff(&base, &tip, DiffLimits::default())?;
+        repository.annotate(&mut diff)?;
+        Ok(diff)
     });
     Ok(Json(shown.await??))
 }

@@ -48,7 +48,7 @@ fn Editor(place: Place, before: Option<String>) -> impl IntoView {
         focus_line(&place);
         if store {
             let Place { path, line, side, since } = place;
-            review.store_comment(LineComment { path, line, side, since, text: text.trim().to_owned() });
+            review.store_comment(LineComment { path, line, side, since, sha: None, text: text.trim().to_owned() });
         } else {
             review.close_editor(&place);
         }

@@ -28,7 +28,7 @@ pub(crate) fn DecisionBar(
     let leave = Leave::new();
     let busy = RwSignal::new(false);
     let sending_back = RwSignal::new(false);
-    let count = Memo::new(move |_| review.comments().len());
+    let count = Memo::new(move |_| review.comments_to_send().len());
     let viewed = move || paths.with(|paths| paths.iter().filter(|path| review.is_viewed(path)).count());
     let progress = move || {
         let count = paths.with(Vec::len);
@@ -117,7 +117,7 @@ fn send_back_label(count: usize) -> String {
 #[component]
 fn SendBackDialog(close: Callback<()>, outdated: Callback<()>, leave: Leave) -> impl IntoView {
     let (client, review, toasts, sending) = (Client::from_context(), Review::from_context(), Toasts::from_context(), Sending::new());
-    let comments = review.comments();
+    let comments = review.comments_to_send();
     let has_comments = !comments.is_empty();
     let key = StoredValue::new(format!("send-back/{}", review.task()));
     let words = draft(&key.get_value());
@@ -151,9 +151,10 @@ fn SendBackDialog(close: Callback<()>, outdated: Callback<()>, leave: Leave) -> 
 }
 
 fn listed(comment: &LineComment) -> impl IntoView + use<> {
+    let commit = comment.sha.as_deref().map(|sha| format!(" at {}", short(sha))).unwrap_or_default();
     view! {
         <li>
-            <span class="mono faint">{Place::of(comment).label()}</span>
+            <span class="mono faint">{format!("{}{commit}", Place::of(comment).label())}</span>
             <span>{comment.text.clone()}</span>
         </li>
     }

@@ -1,13 +1,13 @@
 //! The changed lines of a file: unified or side by side, with colours, changed words, notes, and buttons for more context.
 
-use domain::runs::diff::{DiffLine, FileDiff, SpanKind};
+use domain::runs::diff::{DiffLine, FileDiff};
 use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::board::review::blocks::{Block, Gap, LinePlace, Row, STEP, fill, place_of, rows};
 use crate::components::board::review::comment::{Note, line_name};
-use crate::components::board::review::pieces::{Piece, pieces};
 use crate::components::board::review::state::Review;
+use crate::components::code_line::CodeLine;
 use crate::reader::Reader;
 
 /// Lines that are shown by one press at most.
@@ -68,7 +68,7 @@ fn UnifiedRow(line: DiffLine, file: StoredValue<FileDiff>) -> impl IntoView {
             <td class="number">{old}</td>
             <td class="number">{new}</td>
             <td class="sign">{sign}</td>
-            <td class="text"><Text line=line /></td>
+            <td class="text"><CodeLine line=line /></td>
         </tr>
     }
 }
@@ -86,11 +86,11 @@ fn SplitRow(old: Option<DiffLine>, new: Option<DiffLine>, file: StoredValue<File
     view! {
         <tr>
             <td class="number" data-origin=old_origin.clone()>{old_number}</td>
-            <td class="text" data-origin=old_origin>{old.map(|line| view! { <Text line=line /> })}</td>
+            <td class="text" data-origin=old_origin>{old.map(|line| view! { <CodeLine line=line /> })}</td>
             <td class="number" data-origin=new_origin.clone()>
                 <Number number=new.as_ref().and_then(|line| line.new_line) place=added file=file />
             </td>
-            <td class="text" data-origin=new_origin>{new.map(|line| view! { <Text line=line /> })}</td>
+            <td class="text" data-origin=new_origin>{new.map(|line| view! { <CodeLine line=line /> })}</td>
         </tr>
     }
 }
@@ -117,22 +117,6 @@ fn Number(number: Option<u32>, place: Option<LinePlace>, file: StoredValue<FileD
         </button>
     }
     .into_any()
-}
-
-#[component]
-fn Text(line: DiffLine) -> impl IntoView {
-    let kind = |kind| match kind {
-        SpanKind::Keyword => "keyword",
-        SpanKind::String => "string",
-        SpanKind::Comment => "comment",
-    };
-    // Most pieces are plain text, which needs no element.
-    let piece = |piece: Piece| match (piece.kind, piece.changed) {
-        (None, false) => piece.text.into_any(),
-        (found, false) => view! { <span data-kind=found.map(kind)>{piece.text}</span> }.into_any(),
-        (found, true) => view! { <mark data-kind=found.map(kind)>{piece.text}</mark> }.into_any(),
-    };
-    pieces(&line).into_iter().map(piece).collect_view()
 }
 
 /// Buttons that show lines between two blocks.

@@ -51,6 +51,12 @@ struct Kept {
     comment: LineComment,
 }
 
+impl Kept {
+    fn with_commit(&self) -> LineComment {
+        LineComment { sha: Some(self.sha.clone()), ..self.comment.clone() }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Review {
     task: StoredValue<TaskId>,
@@ -119,10 +125,17 @@ impl Review {
         self.comments.with(|kept| kept.iter().filter(|kept| kept.sha == head).map(|kept| kept.comment.clone()).collect())
     }
 
-    /// The comments on earlier commits, which are not sent.
-    pub(crate) fn stale_comments(self) -> Vec<LineComment> {
+    /// The comments on earlier commits, each with its commit.
+    pub(crate) fn earlier_comments(self) -> Vec<LineComment> {
         let head = self.head.get();
-        self.comments.with(|kept| kept.iter().filter(|kept| kept.sha != head).map(|kept| kept.comment.clone()).collect())
+        self.comments.with(|kept| kept.iter().filter(|kept| kept.sha != head).map(Kept::with_commit).collect())
+    }
+
+    /// All comments that go with the decision.
+    pub(crate) fn comments_to_send(self) -> Vec<LineComment> {
+        let mut comments = self.comments();
+        comments.extend(self.earlier_comments());
+        comments
     }
 
     pub(crate) fn comment_at(self, place: &Place) -> Option<LineComment> {
@@ -143,7 +156,7 @@ impl Review {
     }
 
     pub(crate) fn remove_comment(self, comment: &LineComment) {
-        self.change(|kept| kept.retain(|kept| kept.comment != *comment));
+        self.change(|kept| kept.retain(|kept| kept.comment != *comment && kept.with_commit() != *comment));
     }
 
     /// Removes everything, after the review was decided.
@@ -232,6 +245,13 @@ mod tests {
         assert_eq!(with_viewed(&two, "abc", "a b.rs", false), "abc\nc.rs");
         assert_eq!(with_viewed(&two, "def", "c.rs", true), "def\nc.rs");
         assert_eq!(with_viewed(&one, "abc", "a b.rs", false), "");
+    }
+
+    #[test]
+    fn comment_on_an_earlier_commit_is_sent_with_that_commit() {
+        let comment = LineComment { path: "a.rs".to_owned(), line: 3, side: Side::New, since: None, sha: None, text: "Why?".to_owned() };
+        let kept = Kept { sha: "abc".to_owned(), comment: comment.clone() };
+        assert_eq!(kept.with_commit(), LineComment { sha: Some("abc".to_owned()), ..comment });
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn Rounds(rounds: Vec<ReviewRound>) -> impl IntoView {
 fn OwnComments() -> impl IntoView {
     let review = Review::from_context();
     let current = Memo::new(move |_| review.comments());
-    let stale = Memo::new(move |_| review.stale_comments());
+    let earlier = Memo::new(move |_| review.earlier_comments());
     let list = move |comments: Vec<LineComment>| comments.into_iter().map(|comment| view! { <OwnComment comment=comment /> }).collect_view();
     view! {
         <Show when=move || !current.with(Vec::is_empty)>
@@ -101,11 +101,11 @@ fn OwnComments() -> impl IntoView {
                 <ul class="own-comments">{move || list(current.get())}</ul>
             </section>
         </Show>
-        <Show when=move || !stale.with(Vec::is_empty)>
+        <Show when=move || !earlier.with(Vec::is_empty)>
             <section aria-label="Your comments on an earlier commit">
                 <h2>"On an earlier commit"</h2>
-                <p class="soft small-text">"They are not sent. Comment again on what is still wrong."</p>
-                <ul class="own-comments">{move || list(stale.get())}</ul>
+                <p class="soft small-text">"They are sent too, with their commit. Remove what is settled."</p>
+                <ul class="own-comments">{move || list(earlier.get())}</ul>
             </section>
         </Show>
     }
@@ -115,7 +115,8 @@ fn OwnComments() -> impl IntoView {
 fn OwnComment(comment: LineComment) -> impl IntoView {
     let review = Review::from_context();
     let place = Place::of(&comment);
-    let label = place.label();
+    let commit = comment.sha.as_deref().map(|sha| format!(" at {}", short(sha))).unwrap_or_default();
+    let label = format!("{}{commit}", place.label());
     let text = comment.text.clone();
     view! {
         <li>
