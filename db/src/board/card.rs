@@ -23,9 +23,10 @@ const NEWEST: u32 = 50;
 
 pub(crate) const OPEN_CARDS: &str = "WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review')";
 
-/// The projects after `$1` with open tasks. Reads the index of open tasks alone.
+/// The projects after `$1` with open tasks that are not archived. Reads the index of open tasks, and the projects by their id.
 pub(crate) const OPEN_PROJECTS: &str = "SELECT DISTINCT +t.project_id AS project_id FROM tasks t
-  WHERE t.status IN ('backlog', 'in_progress', 'in_review') AND +t.project_id > $1 ORDER BY 1";
+  WHERE t.status IN ('backlog', 'in_progress', 'in_review') AND +t.project_id > $1
+    AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = t.project_id AND p.archived_at IS NOT NULL) ORDER BY 1";
 
 pub(crate) const OPEN_COUNTS: &str = "SELECT t.status, COUNT(*) AS total FROM tasks t
   WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review') GROUP BY t.status";

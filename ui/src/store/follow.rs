@@ -82,6 +82,7 @@ impl Following {
                 self.store.project.set(None);
                 self.missing.set(true);
             }
+            Notice::Event(event) if self.changes_the_projects(event) => self.load(),
             Notice::Event(event) => {
                 let is_awaited = self.awaiting.try_update_value(|awaiting| awaiting.as_mut().map(|events| events.push((**event).clone())));
                 if is_awaited.flatten().is_none() {
@@ -93,8 +94,14 @@ impl Following {
 
     /// Whether the event tells that the project is gone.
     fn is_removed_by(self, event: &Envelope) -> bool {
-        let own = |id: &ProjectId| self.project.try_with_value(|own| own == id) == Some(true);
+        let own = |id: &ProjectId| self.wanted.try_with_value(|wanted| matches!(wanted, Wanted::Project(own) if own == id)) == Some(true);
         matches!(&event.event, Event::Project(ProjectEvent::Removed { project, .. }) if own(project))
+    }
+
+    /// Whether the event changes which projects are on the board of all: cards of a project may appear or leave without events of their own.
+    fn changes_the_projects(self, event: &Envelope) -> bool {
+        let changes = matches!(event.event, Event::Project(ProjectEvent::Archived {} | ProjectEvent::Restored {} | ProjectEvent::Removed { .. }));
+        changes && self.wanted.try_with_value(|wanted| matches!(wanted, Wanted::All)) == Some(true)
     }
 
     fn load(self) {

@@ -50,6 +50,7 @@ async fn archived_project_is_hidden_and_starts_no_agent() {
     assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await), "not-now");
     assert!(store.db.snapshot().await.unwrap().pauses[&project].paused_at.is_some());
     assert_eq!(store.db.board(&project).await.unwrap().board.cards.len(), 2, "it can be read");
+    assert_eq!(store.db.open_cards(None, 500).await.unwrap().items, [], "the board of all projects is without it");
 
     let restored = store.db.restore_project(&human, &project).await.unwrap();
     assert_eq!(store.db.restore_project(&human, &project).await.unwrap(), restored);
