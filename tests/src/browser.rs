@@ -1,12 +1,14 @@
 //! A real browser: chromium, driven through chromedriver. Every operation retries until the page is ready for it. It must not know any page
 //! of the product.
 
+mod touch;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use fantoccini::actions::{Actions, InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, TouchActions};
+use fantoccini::actions::{Actions, InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::elements::Element;
 use fantoccini::error::CmdError;
 use fantoccini::key::Key;
@@ -313,24 +315,6 @@ impl Browser {
     /// The browser does not respond.
     pub async fn drop_here(&self) {
         self.perform(pointer().then(PointerAction::Up { button: MOUSE_BUTTON_LEFT })).await;
-    }
-
-    /// Drags one element over another with a finger that rests on it for `rest` first, and lifts the finger there.
-    ///
-    /// # Panics
-    /// One of the elements does not exist.
-    pub async fn drag_by_finger(&self, from: &str, rest: Duration, to: &str) {
-        let over = |element: Element| PointerAction::MoveToElement { element, duration: Some(POINTER_DURATION), x: 0.0, y: 0.0 };
-        let from = self.wait(from, async || self.still(from).await).await;
-        let to = self.wait(to, async || self.client.find(Locator::Css(to)).await).await;
-        let finger = TouchActions::new("finger".to_owned())
-            .then(over(from))
-            .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
-            .then(PointerAction::Pause { duration: rest })
-            .then(PointerAction::MoveBy { duration: Some(POINTER_DURATION), x: 0.0, y: -10.0 })
-            .then(over(to))
-            .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
-        self.perform(finger).await;
     }
 
     async fn perform(&self, actions: impl Into<Actions>) {
