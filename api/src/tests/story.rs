@@ -2,6 +2,7 @@
 
 mod project;
 mod runs;
+mod server;
 mod team;
 
 use std::collections::BTreeSet;
@@ -91,7 +92,7 @@ async fn every_route_works() {
     persons(&mut story).await;
     sessions(&mut story).await;
     runs::settings(&mut story).await;
-    server(&mut story, &demo).await;
+    server::inspect(&mut story, &demo).await;
 
     let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();
     assert_eq!(story.used, all, "every route is in this story, and nothing else");
@@ -285,33 +286,6 @@ async fn sessions(story: &mut Story) {
     story.server.state.db.set_owner("owner", TOKEN).await.unwrap();
 }
 
-async fn server(story: &mut Story, demo: &DemoHooks) {
-    let server = story.get("/api/server", "").await;
-    assert_eq!(server["demo"]["page_url"], "/demo/site/");
-    assert_eq!(server["epoch"], story.server.state.db.epoch());
-    let page = story.call("get", "/api/events", "", "?limit=2&project=PROJ-001", Value::Null).await.json();
-    assert_eq!((page["items"][0]["seq"].as_i64(), page["next"].as_i64()), (Some(1), Some(2)));
-    let last = story.call("get", "/api/events", "", &format!("?after={}", story.server.state.db.latest() - 1), Value::Null).await.json();
-    assert_eq!((last["items"].as_array().unwrap().len(), &last["next"]), (1, &Value::Null));
-    let plain = story.call("get", "/api/ws", "", "", Value::Null).await;
-    assert_eq!((plain.status, plain.header("upgrade")), (StatusCode::UPGRADE_REQUIRED, "websocket"));
-    assert_eq!(story.get("/api/openapi.json", "").await, document());
-    let metrics = story.call("get", "/metrics", "", "", Value::Null).await;
-    assert!(metrics.text.contains("\nvibe_relay_tasks{status=\"done\"} "), "{}", metrics.text);
-
-    assert_eq!(story.call("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no project yet");
-    demo.project.set(ProjectId::new(1)).unwrap();
-    assert_eq!(story.call("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no index.html");
-    let file = story.call("get", "/demo/site/{path}", "footer.html", "", Value::Null).await;
-    assert_eq!((file.status, file.text.as_str(), file.header("content-type")), (StatusCode::OK, "<footer>", "text/html; charset=utf-8"));
-    assert_eq!(file.header("content-security-policy"), "sandbox allow-scripts; default-src 'self' 'unsafe-inline'");
-    assert_eq!(file.header("cache-control"), "no-store");
-    for outside in ["..%2f..%2fetc%2fpasswd", "/etc/passwd", "footer.html/x", "a//b"] {
-        assert_eq!(story.call("get", "/demo/site/{path}", outside, "", Value::Null).await.status, StatusCode::NOT_FOUND, "{outside}");
-    }
-    story.act("post", "/api/demo/pull-the-plug", "", Value::Null, StatusCode::ACCEPTED).await;
-}
-
 /// Reads every list and object of the finished project, so that what the story left behind is validated too.
 async fn read_everything(story: &mut Story) {
     let ids = [("projects", vec!["PROJ-001"]), ("tasks", vec!["TASK-001", "TASK-002", "TASK-003", "TASK-004", "TASK-005", "TASK-006"])];
@@ -384,14 +358,6 @@ fn list_of_operations() {
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
-}
-
-#[tokio::test]
-async fn demonstration_routes_need_the_demonstration() {
-    let server = TestServer::new().await;
-    for (method, path) in [("get", "/demo/site/"), ("get", "/demo/site/index.html"), ("post", "/api/demo/pull-the-plug")] {
-        assert_eq!(server.call(method, path, "").await.status, StatusCode::NOT_FOUND, "{path}");
-    }
 }
 
 #[tokio::test]

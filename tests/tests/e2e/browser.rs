@@ -102,7 +102,7 @@ async fn two_browsers_show_the_same_board() {
 
     // Moves a card with the pointer. Illegal columns are not offered and reject the drop.
     ada.drag_over("[data-task=TASK-002]", "[data-status=done] .cards").await;
-    let offered = "[...document.querySelectorAll('[data-target]')].map((one) => one.dataset.status).join()";
+    let offered = "[...document.querySelectorAll('[data-status][data-target]')].map((one) => one.dataset.status).join()";
     ada.until("legal columns are offered", &format!("{offered} === 'in_progress,cancelled'")).await;
     ada.lacks("[data-status=done][data-over]").await;
     ada.drop_here().await;

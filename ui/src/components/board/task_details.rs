@@ -85,10 +85,9 @@ fn Checkout(folder: String) -> impl IntoView {
     let buttons = commands
         .map(|(program, command)| {
             let title = command.clone();
-            let label = format!("Copy the command that opens the checkout in your {program}");
             view! {
-                <button type="button" class="button quiet small" title=title aria-label=label on:click=move |_| copy(toasts, command.clone())>
-                    {format!("Copy for {program}")}
+                <button type="button" class="button quiet small" title=title on:click=move |_| copy(toasts, command.clone())>
+                    {format!("Copy the command for your {program}")}
                 </button>
             }
         })
