@@ -73,9 +73,9 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
     all.insert("tail", Ok(vec!["tail"]));
     all.insert("tail --json", Ok(vec!["tail", "--json"]));
     all.insert("pair", Ok(vec!["pair", "--name", TITLE, "--host", HOSTILE]));
-    all.insert("project archive", Ok(vec!["project", "archive", "PROJ-001"]));
     all.insert("project restore", Ok(vec!["project", "restore", "PROJ-001"]));
     // Refused, so that the other commands find the project.
+    all.insert("project archive", Ok(vec!["project", "archive", "PROJ-009"]));
     all.insert("project delete", Ok(vec!["project", "delete", "PROJ-001", "--title", HOSTILE]));
     all.insert("demo", Err("its agents follow a script of this program"));
     all.insert("mcp", Err("its output is a protocol for programs"));
