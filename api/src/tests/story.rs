@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use db::MoveRequest;
 use domain::board::status::Status;
 use domain::board::task::NewSubtask;
-use domain::id::{ProjectId, TaskId};
+use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::EvidenceResult;

@@ -137,7 +137,6 @@ async fn two_browsers_show_the_same_board() {
         support::open(&server, task);
     }
     ada.shows("[data-status=done] .count", "2").await;
-    // The first browser read its lists while the server restarted.
     same_page(&ada, &["net::ERR_CONNECTION_REFUSED"]).await;
     same_page(&bob, &["/api/tasks/TASK-002"]).await;
 }
