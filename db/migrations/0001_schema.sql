@@ -664,6 +664,8 @@ CREATE TABLE events (
 -- The history of a project or a task, a page at a time. An index ends with the number of the event.
 CREATE INDEX events_by_project ON events (project_id) WHERE project_id IS NOT NULL;
 CREATE INDEX events_by_task ON events (task_id) WHERE task_id IS NOT NULL;
+-- The events that changed a card, such as none of its comments: where a replay finds the last card before an event.
+CREATE INDEX events_with_card ON events (task_id) WHERE task_id IS NOT NULL AND payload ->> '$.card' IS NOT NULL;
 
 -- The latest card of each task, and the latest state of each project, in the events that retention removed: where a replay starts.
 CREATE TABLE checkpoints (

@@ -31,10 +31,11 @@ pub(crate) const RANGE: &str = "SELECT (SELECT seq FROM events WHERE project_id 
 pub(crate) const BEGINNING: &str =
     "SELECT MIN(seq) FROM (SELECT seq FROM events WHERE project_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT $3) AS earlier";
 
-/// The last card of each of the newest tasks before event `$2`, or the one of the removed events.
+/// The last card of each of the newest tasks before event `$2`, or the one of the removed events. It names its
+/// index, because the one of all events of a task would be walked past each event without a card.
 pub(crate) const CARDS: &str = "SELECT COALESCE(
     (SELECT e.payload ->> '$.card' FROM events e
-     WHERE e.task_id = newest.id AND e.seq < $2 AND e.payload ->> '$.card' IS NOT NULL ORDER BY e.seq DESC LIMIT 1),
+     INDEXED BY events_with_card WHERE e.task_id = newest.id AND e.seq < $2 AND e.payload ->> '$.card' IS NOT NULL ORDER BY e.seq DESC LIMIT 1),
     (SELECT c.snapshot FROM checkpoints c WHERE c.project_id = $1 AND c.task_id = newest.id)) AS card
   FROM (SELECT id FROM tasks WHERE project_id = $1 ORDER BY length(id) DESC, id DESC LIMIT $3) AS newest";
 
