@@ -3,6 +3,7 @@
 //! The envelope of an event carries the card and the project after the change, so readers need no second query.
 
 pub(crate) mod kinds;
+pub mod live;
 pub mod sentence;
 
 use serde::de::Error as _;

@@ -8,6 +8,8 @@
 mod bundle;
 #[path = "build/compile.rs"]
 mod compile;
+#[path = "build/split.rs"]
+mod split;
 
 use std::env;
 use std::error::Error;
@@ -60,7 +62,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         Err(_) => {
             let release = env::var("PROFILE")? == "release";
             let wasm = compile::wasm(&workspace, &board_target(&out), release)?;
-            bundle::board(&workspace.join("ui"), &wasm, release)?
+            bundle::board(&workspace.join("ui"), &wasm, &out.join("split"), release)?
         }
     };
     bundle::write(&out, &files)?;

@@ -1,9 +1,12 @@
 //! The frame around every page: shared context, and the choice of the page to show.
 
+use std::time::Duration;
+
 use domain::id::TaskId;
 use domain::runs::sandbox::SandboxStatus;
 use domain::team::person::PersonRole;
 use domain::wire::ServerInfo;
+use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 
@@ -15,19 +18,20 @@ use crate::components::theme::Density;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
 use crate::keys::{listen_for_needs_you, listen_for_palette};
+use crate::lazy::lazy;
 use crate::markdown::Markdown;
 use crate::notifications;
 use crate::overview::Overview;
-use crate::pages::board::all_tasks::AllTasksPage;
-use crate::pages::board::needs_you::NeedsYouPage;
 use crate::pages::board::project::ProjectPage;
-use crate::pages::board::project_list::ProjectsPage;
-use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignInPage;
+use crate::parts;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::socket::Live;
 use crate::time::Clock;
+
+/// Time for the first page, before the code of the others is loaded.
+const PRELOAD_DELAY: Duration = Duration::from_secs(1);
 
 /// The status that the server reports about itself.
 #[derive(Clone, Copy)]
@@ -95,10 +99,7 @@ fn follow_task_links(client: Client, navigation: Navigation) {
 
 /// Opens a task on the board of its project.
 fn open_task(client: Client, navigation: Navigation, task: TaskId) {
-    client.act(client.task(task), move |view| {
-        let card = view.task.card;
-        navigation.go(Route::Board { project: card.project_id, task: Some(card.id) });
-    });
+    client.act(client.project_of(task.clone()), move |project| navigation.go(Route::Board { project, task: Some(task) }));
 }
 
 #[component]
@@ -111,6 +112,10 @@ pub(crate) fn App() -> impl IntoView {
     Markdown::provide(client);
     follow_task_links(client, navigation);
     draft::remove_expired();
+    leptos::task::spawn_local(async {
+        sleep(PRELOAD_DELAY).await;
+        parts::preload().await;
+    });
     let live = Live::provide(client, status);
     let overview = Overview::provide(client, live);
     notifications::follow(overview);
@@ -120,7 +125,7 @@ pub(crate) fn App() -> impl IntoView {
         at_work.track();
         status.refresh();
     });
-    Absence::provide(client);
+    Absence::provide();
     Density::provide();
     // Before the pages, which leave alone the keys that it takes.
     listen_for_palette(Palette::provide());
@@ -135,14 +140,17 @@ pub(crate) fn App() -> impl IntoView {
         status.reader.track();
         match project.get() {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
-            None if navigation.get() == Route::NeedsYou => view! { <NeedsYouPage /> }.into_any(),
-            None if navigation.get() == Route::AllTasks => view! { <AllTasksPage /> }.into_any(),
-            None if let Route::Settings { tab } = navigation.get() => view! { <SettingsPage tab=tab /> }.into_any(),
+            None if navigation.get() == Route::NeedsYou => lazy(parts::needs_you_page),
+            None if navigation.get() == Route::AllTasks => lazy(parts::all_tasks_page),
+            None if let Route::Settings { tab } = navigation.get() => lazy(move || parts::settings_page(tab)),
             None if let Route::Task { task } = navigation.get() => {
                 open_task(client, navigation, task);
                 view! { <p class="empty soft" role="status">"Opening the task…"</p> }.into_any()
             }
-            None => view! { <ProjectsPage unknown=navigation.get() == Route::Unknown /> }.into_any(),
+            None => {
+                let unknown = navigation.get() == Route::Unknown;
+                lazy(move || parts::projects_page(unknown))
+            }
         }
     };
     let frame = move || {

@@ -81,7 +81,7 @@ impl Change {
         match self {
             Self::Start => client.start(task).await.map(|_| (None, None)),
             Self::Hold => client.hold(task).await.map(|_| (None, None)),
-            Self::Patch(patch) => client.patch_task(task, patch).await.map(|view| (Some(view.task.card.status), view.note)),
+            Self::Patch(patch) => client.patch_task(task, patch).await.map(|task| (Some(task.status), task.note)),
             Self::Reorder(place) => client.reorder(task, place).await.map(|_| (None, None)),
         }
     }

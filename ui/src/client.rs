@@ -6,7 +6,7 @@ mod board;
 mod runs;
 mod team;
 
-pub(crate) use board::{ActivityFilter, image_address};
+pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};
 pub(crate) use runs::log_address;
 pub(crate) use team::MessageFilter;
 

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use domain::board::activity::Activity;
+use domain::event::Seq;
+use domain::event::live::LiveEvent;
 use domain::event::sentence::DETAILS;
-use domain::event::{Envelope, Seq};
 use domain::id::ProjectId;
 use domain::time::Timestamp;
 use domain::wire::List;
@@ -77,12 +78,11 @@ impl EventHistory {
     }
 
     /// Whether an event can add an entry. The server decides it for good.
-    fn shows(self, event: &Envelope) -> bool {
+    fn shows(self, event: &LiveEvent) -> bool {
         let is_own = self.project.with_value(|project| event.project_id.as_ref() == Some(project));
         is_own
             && self.filter.with_untracked(|filter| {
-                filter.task.as_ref().is_none_or(|task| event.task_id.as_ref() == Some(task))
-                    && (filter.details || !DETAILS.contains(&event.event.kind()))
+                filter.task.as_ref().is_none_or(|task| event.task_id.as_ref() == Some(task)) && (filter.details || !DETAILS.contains(&event.kind()))
             })
     }
 

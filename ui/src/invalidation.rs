@@ -1,11 +1,5 @@
 //! Maps each event to the lists that it makes stale. Must not request anything: `live_list` does.
 
-use domain::board::project::ProjectEvent;
-use domain::board::task::event::TaskEvent;
-use domain::event::Event;
-use domain::runs::run::RunChange;
-use domain::team::agent::AgentEvent;
-
 /// A list that is requested on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
@@ -22,47 +16,64 @@ impl ListKind {
     pub(crate) const ALL: [Self; 7] = [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions, Self::Usage];
 }
 
-/// The lists that an event makes stale. Heartbeats record no event, so the team page polls for liveness.
-pub(crate) const fn stale_lists(event: &Event) -> &'static [ListKind] {
-    use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team, Usage};
-    match event {
-        Event::Message(_) => &[Messages, Team],
-        Event::Agent(AgentEvent::Left { .. }) => &[Team, Handshakes],
-        Event::Agent(_) | Event::Token(_) => &[Team],
-        Event::Task(TaskEvent::Assigned { .. } | TaskEvent::Moved { .. }) | Event::Run(RunChange::Started { .. }) => &[Team],
-        // The helpers of a run end with it.
-        Event::Run(RunChange::Ended { .. }) => &[Team, Minions, Usage],
-        Event::Run(RunChange::UsageReported { .. }) | Event::Limit(_) | Event::Project(ProjectEvent::Edited {}) => &[Usage],
-        Event::Goal(_) => &[Goals],
-        Event::Contract(_) => &[Contracts],
-        Event::Handshake(_) => &[Handshakes],
-        Event::Minion(_) => &[Minions],
-        _ => &[],
-    }
+use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team, Usage};
+
+/// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
+const STALE: [(&str, &[ListKind]); 23] = [
+    ("message_sent", &[Messages, Team]),
+    ("inbox_read", &[Messages, Team]),
+    ("message_read", &[Messages, Team]),
+    ("agent_registered", &[Team]),
+    ("agent_status", &[Team]),
+    ("agent_left", &[Team, Handshakes]),
+    ("token_made", &[Team]),
+    ("task_assigned", &[Team]),
+    ("task_moved", &[Team]),
+    ("run_started", &[Team]),
+    // The helpers of a run end with it.
+    ("run_ended", &[Team, Minions, Usage]),
+    ("run_usage", &[Usage]),
+    ("limit_near", &[Usage]),
+    ("limit_raised", &[Usage]),
+    ("project_edited", &[Usage]),
+    ("goal_created", &[Goals]),
+    ("goal_moved", &[Goals]),
+    ("contract_declared", &[Contracts]),
+    ("handshake_begun", &[Handshakes]),
+    ("handshake_acknowledged", &[Handshakes]),
+    ("handshake_completed", &[Handshakes]),
+    ("spawn_policy_set", &[Minions]),
+    ("minion_logged", &[Minions]),
+];
+
+/// The lists that an event of this kind makes stale.
+pub(crate) fn stale_lists(kind: &str) -> &'static [ListKind] {
+    STALE.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, lists)| lists)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::team::handshake::HandshakeEvent;
-    use domain::team::message::MessageEvent;
+    use domain::event::Event;
 
     use super::*;
 
     #[test]
-    fn team_events_make_their_lists_stale() {
-        let sent = MessageEvent::Sent { message: 1, from: "mara".to_owned(), to: "human".to_owned(), is_cc: false }.into();
-        assert_eq!(stale_lists(&sent), [ListKind::Messages, ListKind::Team]);
-        assert_eq!(
-            stale_lists(&MessageEvent::InboxDelivered { agent: "human".to_owned(), messages: 1 }.into()),
-            [ListKind::Messages, ListKind::Team]
-        );
-        assert_eq!(stale_lists(&AgentEvent::Left { agent: "mara".to_owned() }.into()), [ListKind::Team, ListKind::Handshakes]);
-        assert_eq!(stale_lists(&HandshakeEvent::Completed { handshake: 1 }.into()), [ListKind::Handshakes]);
+    fn table_names_kinds_of_events() {
+        for (kind, _) in STALE {
+            assert!(Event::kinds().contains(&kind), "{kind}");
+        }
     }
 
     #[test]
-    fn card_events_make_no_list_stale() {
-        assert!(stale_lists(&TaskEvent::Created {}.into()).is_empty());
-        assert!(stale_lists(&TaskEvent::AttentionCleared {}.into()).is_empty());
+    fn events_of_the_team_make_their_lists_stale() {
+        assert_eq!(stale_lists("message_sent"), [Messages, Team]);
+        assert_eq!(stale_lists("inbox_read"), [Messages, Team]);
+        assert_eq!(stale_lists("agent_left"), [Team, Handshakes]);
+        assert_eq!(stale_lists("handshake_completed"), [Handshakes]);
+    }
+
+    #[test]
+    fn events_of_cards_make_no_list_stale() {
+        assert!(stale_lists("task_created").is_empty() && stale_lists("task_settled").is_empty());
     }
 }

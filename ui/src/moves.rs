@@ -21,6 +21,8 @@ use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::focus::{focused_task, on_card};
+use crate::lazy::lazy;
+use crate::parts;
 use crate::selection::Selection;
 use crate::store::Store;
 
@@ -69,7 +71,7 @@ pub(crate) fn reason_to_undo(to: Status, needs: Requirement) -> Option<Option<St
 
 /// A move whose prompt is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct PendingMove {
+pub(crate) struct PendingMove {
     tasks: Vec<TaskId>,
     to: Status,
     prompt: MovePrompt,
@@ -174,15 +176,15 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
     let close_menu = Callback::new(move |()| moves.menu.set(None));
     view! {
         {move || {
-            moves.menu.get().map(|(task, anchor)| view! { <MoveMenu task=task anchor=anchor close=close_menu /> })
+            moves.menu.get().map(|(task, anchor)| lazy(move || parts::move_menu(task.clone(), anchor.clone(), close_menu)))
         }}
         <p class="visually-hidden" role="status">{move || moves.announcement.get()}</p>
-        {move || moves.pending.get().map(|pending| view! { <MoveDialog pending=pending /> })}
+        {move || moves.pending.get().map(|pending| lazy(move || parts::move_dialog(pending.clone())))}
     }
 }
 
 #[component]
-fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
+pub(crate) fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
     let (moves, store) = (Moves::from_context(), Store::from_context());
     // On the board of all projects, a task has its place among those of its project.
     let is_same_project = |other: &TaskId| store.card_now(other).map(|card| card.project_id) == store.card_now(&task).map(|card| card.project_id);
@@ -251,7 +253,7 @@ fn places(column: &[TaskId], task: &TaskId) -> Vec<(&'static str, NewPlace)> {
 }
 
 #[component]
-fn MoveDialog(pending: PendingMove) -> impl IntoView {
+pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let moves = Moves::from_context();
     let PendingMove { tasks, to, prompt } = pending;
     let named = if let [task] = tasks.as_slice() { task.to_string() } else { format!("{} tasks", tasks.len()) };

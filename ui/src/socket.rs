@@ -5,17 +5,17 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use domain::event::{Envelope, Event, Seq};
+use domain::event::Seq;
+use domain::event::live::LiveEvent;
 use domain::id::RunId;
-use domain::team::person::PersonEvent;
 use domain::time::Timestamp;
-use domain::wire::Frame;
 use futures_util::StreamExt;
 use gloo_net::websocket::Message;
 use gloo_net::websocket::futures::WebSocket;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde::Deserialize;
 
 use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
@@ -40,10 +40,13 @@ pub(crate) enum Notice {
     Connected {
         resumed: bool,
     },
-    Event(Box<Envelope>),
+    Event(Box<LiveEvent>),
     /// The last output line of a running agent.
     Activity(RunId, String),
 }
+
+/// Kinds of events that change the status of the server. A new role can be the reader's, and with it their rights.
+const CHANGES_THE_SERVER: [&str; 5] = ["agents_parked", "agents_resumed", "work_paused", "work_resumed", "person_role_changed"];
 
 type Follower = Rc<dyn Fn(&Notice)>;
 
@@ -144,9 +147,9 @@ impl Live {
         while let Some(Ok(message)) = socket.next().await {
             let Message::Text(text) = message else { continue };
             // A newer server may send frames that this page does not know.
-            let Ok(frame) = serde_json::from_str::<Frame>(&text) else { continue };
+            let Some(frame) = Received::parse(&text) else { continue };
             match frame {
-                Frame::Hello { seq, epoch } => {
+                Received::Hello { seq, epoch } => {
                     newest = Some(seq);
                     self.lost_since.set(None);
                     let missed = place.as_ref().is_some_and(|(after, _)| seq > *after);
@@ -158,18 +161,17 @@ impl Live {
                     self.status.refresh();
                     self.notify(&Notice::Connected { resumed: place.is_some() });
                 }
-                Frame::Event { event } => self.receive(event, newest),
-                Frame::Activity { run_id, line } => self.notify(&Notice::Activity(run_id, line)),
-                Frame::Server {} => self.status.refresh(),
-                Frame::Resync {} => return End::Resync,
+                Received::Event(event) => self.receive(event, newest),
+                Received::Activity(run_id, line) => self.notify(&Notice::Activity(run_id, line)),
+                Received::Server => self.status.refresh(),
+                Received::Resync => return End::Resync,
             }
         }
         End::Closed { after_hello: newest.is_some() }
     }
 
-    fn receive(self, event: Box<Envelope>, newest: Option<Seq>) {
-        // A new role can be the reader's, and with it their rights.
-        if matches!(event.event, Event::Parking(_) | Event::Pause(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
+    fn receive(self, event: Box<LiveEvent>, newest: Option<Seq>) {
+        if CHANGES_THE_SERVER.contains(&event.kind()) {
             self.status.refresh();
         }
         let seq = event.seq;
@@ -188,6 +190,42 @@ impl Live {
         if self.state.get_untracked() == ConnectionState::CatchingUp {
             self.state.set(ConnectionState::Live);
         }
+    }
+}
+
+/// A [`domain::wire::Frame`] with what a live board reads of an event.
+#[derive(Debug, PartialEq)]
+enum Received {
+    Hello { seq: Seq, epoch: String },
+    Event(Box<LiveEvent>),
+    Activity(RunId, String),
+    Server,
+    Resync,
+}
+
+/// The fields of all frames.
+#[derive(Deserialize)]
+struct Fields {
+    #[serde(rename = "type")]
+    kind: String,
+    seq: Option<Seq>,
+    epoch: Option<String>,
+    event: Option<Box<LiveEvent>>,
+    run_id: Option<RunId>,
+    line: Option<String>,
+}
+
+impl Received {
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Fields = serde_json::from_str(text).ok()?;
+        Some(match fields.kind.as_str() {
+            "hello" => Self::Hello { seq: fields.seq?, epoch: fields.epoch? },
+            "event" => Self::Event(fields.event?),
+            "activity" => Self::Activity(fields.run_id?, fields.line?),
+            "server" => Self::Server,
+            "resync" => Self::Resync,
+            _ => return None,
+        })
     }
 }
 
@@ -213,7 +251,30 @@ fn retry_delay(failures: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use domain::event::Event;
+    use domain::wire::Frame;
+
     use super::*;
+
+    #[test]
+    fn every_frame_of_the_server_is_read() {
+        let parse = |frame: &Frame| Received::parse(&serde_json::to_string(frame).unwrap()).unwrap();
+        assert_eq!(parse(&Frame::Hello { epoch: "e".to_owned(), seq: 4 }), Received::Hello { seq: 4, epoch: "e".to_owned() });
+        let line = Frame::Activity { run_id: RunId::new(1), line: "Edits a.rs".to_owned() };
+        assert_eq!(parse(&line), Received::Activity(RunId::new(1), "Edits a.rs".to_owned()));
+        assert_eq!((parse(&Frame::Server {}), parse(&Frame::Resync {})), (Received::Server, Received::Resync));
+        let event = r#"{"type":"event","event":{"seq":5,"at":"2026-01-31T10:00:00.000Z","project_id":null,"task_id":null,"run_id":null,"actor":"human","event":{"kind":"work_paused"}}}"#;
+        let Some(Received::Event(event)) = Received::parse(event) else { unreachable!("a frame with an event") };
+        assert!(event.seq == 5 && CHANGES_THE_SERVER.contains(&event.kind()));
+        assert_eq!(Received::parse(r#"{"type":"later"}"#), None, "a newer server sends it");
+    }
+
+    #[test]
+    fn events_that_change_the_server_exist() {
+        for kind in CHANGES_THE_SERVER {
+            assert!(Event::kinds().contains(&kind), "{kind}");
+        }
+    }
 
     #[test]
     fn retry_delay_grows_up_to_a_limit() {

@@ -11,8 +11,7 @@ use domain::board::order::start_order;
 use domain::board::project::Project;
 use domain::board::reducer::{BoardChange, OpenBoard, column};
 use domain::board::status::Status;
-use domain::board::task::event::TaskEvent;
-use domain::event::{Envelope, Event};
+use domain::event::live::LiveEvent;
 use domain::id::{RunId, TaskId};
 use domain::wire::{BoardView, CardPage, FinishedCards};
 use leptos::prelude::*;
@@ -97,20 +96,20 @@ impl Store {
     }
 
     /// Applies one event.
-    pub(crate) fn apply(self, envelope: &Envelope) {
-        if self.board.with_value(|board| board.makes_lists_stale(envelope)) {
-            self.invalidate(stale_lists(&envelope.event));
+    pub(crate) fn apply(self, event: &LiveEvent) {
+        if self.board.with_value(|board| board.makes_lists_stale(event)) {
+            self.invalidate(stale_lists(event.kind()));
         }
-        let before = envelope.task_id.as_ref().and_then(|task| self.card_now(task));
-        let touched = self.board.try_update_value(|board| board.apply(envelope));
+        let before = event.task_id.as_ref().and_then(|task| self.card_now(task));
+        let touched = self.board.try_update_value(|board| board.apply(event));
         let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
-        if let Some(project) = envelope.project.clone() {
+        if let Some(project) = event.project.clone() {
             self.project.set(Some(project));
         }
-        if let (BoardChange::Card(_), Some(card)) = (touched, &envelope.card) {
+        if let (BoardChange::Card(_), Some(card)) = (touched, &event.card) {
             self.cards.update_value(|cards| set_card(cards, card));
             if before.is_none() {
-                self.take_from_unloaded(card, &envelope.event);
+                self.take_from_unloaded(card, event);
             }
             if changes_goal(before.as_ref(), card) {
                 self.invalidate(&[ListKind::Goals]);
@@ -230,12 +229,11 @@ impl Store {
     }
 
     /// Removes a card from the unloaded ones when an event delivers it: a finished card, unless it is new, or one that leaves its column.
-    fn take_from_unloaded(self, card: &Card, event: &Event) {
-        let previous = match event {
-            Event::Task(TaskEvent::Created {}) => return,
-            Event::Task(TaskEvent::Moved { from, .. }) => *from,
-            _ => card.status,
-        };
+    fn take_from_unloaded(self, card: &Card, event: &LiveEvent) {
+        if event.kind() == "task_created" {
+            return;
+        }
+        let previous = event.moved_from().unwrap_or(card.status);
         self.unloaded.update(|unloaded| {
             if let Some(column) = unloaded.column_mut(previous) {
                 column.subtract(&Card { status: previous, ..card.clone() });

@@ -9,8 +9,9 @@ use crate::board::card::Card;
 use crate::board::order::start_order;
 use crate::board::project::Project;
 use crate::board::status::{HeldBy, Status};
+use crate::event::live::LiveEvent;
 use crate::event::{Envelope, Seq};
-use crate::id::TaskId;
+use crate::id::{ProjectId, TaskId};
 
 /// One project's cards as of `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -24,6 +25,29 @@ pub struct Board {
     pub epoch: String,
 }
 
+/// The part of an event that changes a board.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    pub seq: Seq,
+    pub project_id: Option<&'a ProjectId>,
+    /// The card after the event.
+    pub card: Option<&'a Card>,
+    /// The project after the event.
+    pub project: Option<&'a Project>,
+}
+
+impl<'a> From<&'a Envelope> for Step<'a> {
+    fn from(event: &'a Envelope) -> Self {
+        Self { seq: event.seq, project_id: event.project_id.as_ref(), card: event.card.as_ref(), project: event.project.as_ref() }
+    }
+}
+
+impl<'a> From<&'a LiveEvent> for Step<'a> {
+    fn from(event: &'a LiveEvent) -> Self {
+        Self { seq: event.seq, project_id: event.project_id.as_ref(), card: event.card.as_ref(), project: event.project.as_ref() }
+    }
+}
+
 /// The part of a board that an event changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BoardChange {
@@ -34,18 +58,19 @@ pub enum BoardChange {
 
 impl Board {
     /// Applies one event. Events that were applied before or are about another project change nothing.
-    pub fn apply(&mut self, envelope: &Envelope) -> BoardChange {
-        if envelope.seq <= self.seq {
+    pub fn apply<'a>(&mut self, event: impl Into<Step<'a>>) -> BoardChange {
+        let step = event.into();
+        if step.seq <= self.seq {
             return BoardChange::None;
         }
-        self.seq = envelope.seq;
-        if envelope.project_id.as_ref() != Some(&self.project.id) {
+        self.seq = step.seq;
+        if step.project_id != Some(&self.project.id) {
             return BoardChange::None;
         }
-        if let Some(project) = &envelope.project {
+        if let Some(project) = step.project {
             self.project = project.clone();
         }
-        match &envelope.card {
+        match step.card {
             Some(card) => {
                 match self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
                     Ok(index) => self.cards[index] = card.clone(),
@@ -53,7 +78,7 @@ impl Board {
                 }
                 BoardChange::Card(card.id.clone())
             }
-            None if envelope.project.is_some() => BoardChange::Project,
+            None if step.project.is_some() => BoardChange::Project,
             None => BoardChange::None,
         }
     }
@@ -122,12 +147,13 @@ impl OpenBoard {
     }
 
     /// Applies one event of any project. A card that is finished is no longer part of the board. Events that were applied before change nothing.
-    pub fn apply(&mut self, envelope: &Envelope) -> BoardChange {
-        if envelope.seq <= self.seq {
+    pub fn apply<'a>(&mut self, event: impl Into<Step<'a>>) -> BoardChange {
+        let step = event.into();
+        if step.seq <= self.seq {
             return BoardChange::None;
         }
-        self.seq = envelope.seq;
-        let Some(card) = &envelope.card else { return BoardChange::None };
+        self.seq = step.seq;
+        let Some(card) = step.card else { return BoardChange::None };
         match (self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()), card.status.is_open()) {
             (Ok(index), true) => self.cards[index] = card.clone(),
             (Ok(index), false) => drop(self.cards.remove(index)),

@@ -8,6 +8,7 @@ use crate::board::goal::GoalStatus;
 use crate::board::project::tests::{card, project};
 use crate::board::status::{HeldBy, Status};
 use crate::board::wait_reason::WaitReason;
+use crate::event::live::LiveEvent;
 use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::condition::RunCondition;
@@ -247,6 +248,19 @@ fn every_kind_parses_back() {
         let sent = Envelope { card: Some(card(1, AgentKind::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
         let text = serde_json::to_string(&sent).unwrap();
         assert_eq!(serde_json::from_str::<Envelope>(&text).unwrap(), sent);
+    }
+}
+
+#[test]
+fn live_board_reads_every_kind() {
+    for event in every() {
+        let kind = event.kind();
+        let sent = Envelope { card: Some(card(1, AgentKind::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
+        let live: LiveEvent = serde_json::from_str(&serde_json::to_string(&sent).unwrap()).unwrap();
+        assert_eq!((live.kind(), live.seq, &live.task_id, &live.project_id), (kind, sent.seq, &sent.task_id, &sent.project_id));
+        assert_eq!((&live.card, &live.project), (&sent.card, &sent.project), "{kind}");
+        assert_eq!(live.moved_from(), (kind == "task_moved").then_some(Status::Backlog), "{kind}");
+        assert_eq!(live.removed_project().is_some(), kind == "project_removed", "{kind}");
     }
 }
 

@@ -1,22 +1,39 @@
 //! The board as `GET /api/projects/{id}/board` answers it, and the pages of its finished cards.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::card::Card;
+use crate::board::project::Project;
 use crate::board::reducer::Board;
 use crate::board::status::Status;
 use crate::event::Seq;
 use crate::id::ProjectId;
 
 /// A project's board: the open cards and the newest finished ones.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct BoardView {
     // Flattened so that the board has its fields at the top.
     #[serde(flatten)]
     pub board: Board,
-    #[serde(default)]
     pub finished: FinishedCards,
+}
+
+// A derived implementation would store thousands of cards as untyped values first.
+impl<'de> Deserialize<'de> for BoardView {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            project: Project,
+            cards: Vec<Card>,
+            seq: Seq,
+            epoch: String,
+            #[serde(default)]
+            finished: FinishedCards,
+        }
+        let Fields { project, cards, seq, epoch, finished } = Fields::deserialize(deserializer)?;
+        Ok(Self { board: Board { project, cards, seq, epoch }, finished })
+    }
 }
 
 /// The finished columns, whose older cards come in pages.

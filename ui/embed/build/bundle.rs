@@ -1,7 +1,7 @@
 //! Turns a wasm file and the sources of the page into named, compressed files and a Rust table of them.
 //!
-//! The name of every file except the page and its manifest contains a hash of its content, so browsers may cache it forever. Must not
-//! know how the wasm was built.
+//! The address of every file except the page and its manifest contains a hash of its content, so browsers may cache it forever. The code
+//! shares one, because its files name each other. Must not know how the wasm was built.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use wasm_bindgen_cli_support::Bindgen;
+
+use crate::split;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
 const STYLES: [&str; 12] = [
@@ -26,6 +27,9 @@ const STYLES: [&str; 12] = [
     "style/activity.css",
     "style/palette.css",
 ];
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const WASM: &str = "application/wasm";
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
     <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Rebuild it without that variable.</p>";
@@ -44,20 +48,13 @@ pub(crate) fn placeholder() -> File {
     fixed("/", "text/html; charset=utf-8", PLACEHOLDER.to_owned())
 }
 
-/// The page, its manifest, icons, style sheet and scripts, and the wasm module.
+/// The page, its manifest, icons, style sheet and scripts, and the wasm modules. `scratch` is a folder for intermediate files.
 ///
 /// # Errors
 /// When a source file is missing, the wasm cannot be read, or the page names an unknown file.
-pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
+pub(crate) fn board(sources: &Path, wasm: &Path, scratch: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
     let read = |name: &str| fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"));
-    let mut bindgen = Bindgen::new();
-    bindgen.input_path(wasm).out_name("board").typescript(false).omit_default_module_path(true);
-    bindgen.remove_name_section(release).remove_producers_section(release).web(true)?;
-    let mut output = bindgen.generate_output()?;
-    // A crate that could bring snippets but has none is also listed.
-    if !output.local_modules().is_empty() || output.snippets().values().any(|scripts| !scripts.is_empty()) {
-        return Err("a dependency of `ui` contains inline JavaScript, which cannot be bundled".into());
-    }
+    let code = split::split(wasm, scratch, release)?;
 
     let mut style = String::new();
     for name in STYLES {
@@ -67,12 +64,15 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
     let binary = |name: &str| fs::read(sources.join("style").join(name)).map_err(|error| format!("reading ui/style/{name}: {error}"));
     let font = binary("inter.woff2")?;
     style = style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));
+    let folder = format!("/assets/{}", digest(&code.iter().flat_map(|(_, bytes)| bytes).copied().collect::<Vec<u8>>()));
+    let code = code.into_iter().map(|(name, bytes)| {
+        let content_type = if name.ends_with(".wasm") { WASM } else { SCRIPT };
+        (format!("{folder}/{name}"), name, content_type, bytes)
+    });
     let named = [
         ("inter.woff2", "font/woff2", font),
         ("board.css", "text/css; charset=utf-8", style.into_bytes()),
-        ("boot.js", "text/javascript; charset=utf-8", read("boot.js")?.into_bytes()),
-        ("board.js", "text/javascript; charset=utf-8", output.js().as_bytes().to_vec()),
-        ("board.wasm", "application/wasm", output.wasm_mut().emit_wasm()),
+        ("boot.js", SCRIPT, read("boot.js")?.into_bytes()),
         ("icon.svg", "image/svg+xml", read("style/icon.svg")?.into_bytes()),
         ("icon-marked.svg", "image/svg+xml", read("style/icon-marked.svg")?.into_bytes()),
         ("icon-192.png", "image/png", binary("icon-192.png")?),
@@ -82,10 +82,12 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
     ];
     let (mut html, mut manifest) = (read("index.html")?, read("manifest.webmanifest")?);
     let mut files = Vec::new();
-    for (name, content_type, bytes) in named {
-        let path = asset_path(name, &bytes);
+    let named = named.map(|(name, content_type, bytes)| (asset_path(name, &bytes), name.to_owned(), content_type, bytes));
+    for (path, name, content_type, bytes) in named.into_iter().chain(code) {
         let mark = format!("{{{{{name}}}}}");
-        if !html.contains(&mark) && !manifest.contains(&mark) {
+        // The other parts of the code are named by the script that loads them.
+        let is_part = path.starts_with(&folder) && !split::ENTRY.contains(&name.as_str());
+        if !is_part && !html.contains(&mark) && !manifest.contains(&mark) {
             return Err(format!("neither ui/index.html nor ui/manifest.webmanifest names {mark}").into());
         }
         html = html.replace(&mark, &path);

@@ -10,13 +10,22 @@ fn text(path: &str) -> &'static str {
 }
 
 /// Every `/assets/…` path in the page and its manifest.
-fn named_by_the_page() -> Vec<&'static str> {
-    FIXED.iter().flat_map(|path| text(path).split('"')).filter(|part| part.starts_with("/assets/")).collect()
+fn named_by_the_page() -> Vec<String> {
+    FIXED.iter().flat_map(|path| text(path).split('"')).filter(|part| part.starts_with("/assets/")).map(str::to_owned).collect()
+}
+
+/// The paths of the parts of the code, which the script that loads them names.
+fn named_by_the_loader() -> Vec<String> {
+    let Some(loader) = ASSETS.iter().find(|asset| asset.path.ends_with("/parts.js")) else { return Vec::new() };
+    let folder = loader.path.trim_end_matches("parts.js");
+    let parts = text(loader.path).split('"').filter_map(|part| part.strip_prefix("./")).filter(|part| part.ends_with(".wasm"));
+    parts.map(|part| format!("{folder}{part}")).collect()
 }
 
 #[test]
-fn page_and_manifest_name_exactly_the_bundled_files() {
+fn page_manifest_and_loader_name_exactly_the_bundled_files() {
     let mut named = named_by_the_page();
+    named.extend(named_by_the_loader());
     named.sort_unstable();
     named.dedup();
     let mut bundled: Vec<_> = ASSETS.iter().map(|asset| asset.path).filter(|path| !FIXED.contains(path)).collect();

@@ -27,10 +27,34 @@ use domain::wire::{
     RejectVerification, Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Client, Failure, empty, project_path, task_path};
 use crate::components::badge::UNSTARTED;
+
+/// The part of a changed task's view that a change needs to know. The rest arrives as an event.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct ChangedTask {
+    pub(crate) id: TaskId,
+    pub(crate) project_id: ProjectId,
+    pub(crate) status: Status,
+    /// A further effect of the change.
+    #[serde(default)]
+    pub(crate) note: Option<String>,
+}
+
+/// The answers that a question offers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct OfferedAnswers {
+    pub(crate) options: Vec<String>,
+    pub(crate) default: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AskingTask {
+    question: Option<OfferedAnswers>,
+}
 
 impl Client {
     pub(crate) async fn projects(self) -> Result<List<ProjectSummary>, Failure> {
@@ -125,25 +149,37 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
     }
 
-    pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<TaskView, Failure> {
+    pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &project_path(&project, "/tasks"), &new).await
+    }
+
+    /// The project of a task.
+    pub(crate) async fn project_of(self, task: TaskId) -> Result<ProjectId, Failure> {
+        let task: ChangedTask = self.get(&task_path(&task, "")).await?;
+        Ok(task.project_id)
+    }
+
+    /// The answers that the open question of a task offers.
+    pub(crate) async fn offered_answers(self, task: TaskId) -> Result<Option<OfferedAnswers>, Failure> {
+        let task: AskingTask = self.get(&task_path(&task, "")).await?;
+        Ok(task.question)
     }
 
     pub(crate) async fn task(self, task: TaskId) -> Result<TaskView, Failure> {
         self.get(&task_path(&task, "")).await
     }
 
-    pub(crate) async fn patch_task(self, task: TaskId, patch: TaskPatch) -> Result<TaskView, Failure> {
+    pub(crate) async fn patch_task(self, task: TaskId, patch: TaskPatch) -> Result<ChangedTask, Failure> {
         self.send(Method::PATCH, &task_path(&task, ""), &patch).await
     }
 
     /// Puts a task before or after another one of its column.
-    pub(crate) async fn reorder(self, task: TaskId, place: NewPlace) -> Result<TaskView, Failure> {
+    pub(crate) async fn reorder(self, task: TaskId, place: NewPlace) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &task_path(&task, "/reorder"), &place).await
     }
 
     /// Takes back the removal of a task.
-    pub(crate) async fn restore(self, task: TaskId) -> Result<TaskView, Failure> {
+    pub(crate) async fn restore(self, task: TaskId) -> Result<ChangedTask, Failure> {
         self.patch_task(task, TaskPatch { status: Some(UNSTARTED), ..TaskPatch::default() }).await
     }
 
@@ -197,15 +233,15 @@ impl Client {
         self.get(&task_path(&task, &format!("/rounds/diff?number={number}"))).await
     }
 
-    pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {
+    pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &task_path(&task, "/approve"), &Approval { notes, sha: None }).await
     }
 
-    pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {
+    pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &task_path(&task, "/verify"), &Notes { notes }).await
     }
 
-    pub(crate) async fn reject_verification(self, task: TaskId, reason: String) -> Result<TaskView, Failure> {
+    pub(crate) async fn reject_verification(self, task: TaskId, reason: String) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &task_path(&task, "/reject-verification"), &RejectVerification { reason }).await
     }
 

@@ -16,11 +16,11 @@ use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::client::Client;
-use crate::components::board::new_project::NewProjectDialog;
 use crate::components::dialog::{focused, restore_focus};
-use crate::components::help::HelpDialog;
 use crate::components::icon::{CLOSE, Icon, SEARCH};
+use crate::lazy::lazy;
 use crate::palette::{Group, rank, remember, step, without_known};
+use crate::parts;
 use crate::route::Navigation;
 use entries::{Entry, Sources};
 use row::{Content, Row, RowView};
@@ -106,9 +106,9 @@ pub(crate) fn PaletteOutlet() -> impl IntoView {
     let close = Callback::new(move |()| palette.close());
     move || {
         palette.0.get().map(|overlay| match overlay {
-            Overlay::Palette(mode) => view! { <PaletteDialog mode=mode /> }.into_any(),
-            Overlay::NewProject => view! { <NewProjectDialog close=close /> }.into_any(),
-            Overlay::Help => view! { <HelpDialog close=close /> }.into_any(),
+            Overlay::Palette(mode) => lazy(move || parts::palette_dialog(mode)),
+            Overlay::NewProject => lazy(move || parts::new_project_dialog(close)),
+            Overlay::Help => lazy(move || parts::help_dialog(close)),
         })
     }
 }
@@ -122,7 +122,7 @@ struct Answer {
 }
 
 #[component]
-fn PaletteDialog(mode: Mode) -> impl IntoView {
+pub(crate) fn PaletteDialog(mode: Mode) -> impl IntoView {
     let (palette, sources, navigation) = (Palette::from_context(), Sources::from_context(), Navigation::from_context());
     let (dialog, input) = (NodeRef::<html::Dialog>::new(), NodeRef::<html::Input>::new());
     let before = StoredValue::new_local(focused());

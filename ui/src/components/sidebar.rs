@@ -8,12 +8,13 @@ use leptos::prelude::*;
 
 use crate::app::ServerStatus;
 use crate::components::badge::Tone;
-use crate::components::board::new_project::NewProjectDialog;
 use crate::components::icon::{COLUMNS, GRID, INBOX, Icon, PLUS, SLIDERS};
 use crate::components::palette::{PaletteButton, palette_keys};
 use crate::components::progress::{ProgressBar, Segments};
 use crate::components::theme::ThemeButton;
+use crate::lazy::lazy;
 use crate::overview::Overview;
+use crate::parts;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route, SettingsTab};
 use crate::socket::{ConnectionState, Live};
@@ -72,9 +73,7 @@ pub(crate) fn Sidebar() -> impl IntoView {
                 <div><Connection /></div>
             </div>
         </nav>
-        <Show when=move || creating.get()>
-            <NewProjectDialog close=close />
-        </Show>
+        {move || creating.get().then(|| lazy(move || parts::new_project_dialog(close)))}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::board::card::Card;
 use domain::board::reducer::{Board, BoardChange, OpenBoard};
-use domain::event::Envelope;
+use domain::event::live::LiveEvent;
 
 pub(super) enum Contents {
     /// Nothing is loaded.
@@ -21,11 +21,11 @@ impl Contents {
         }
     }
 
-    pub(super) fn apply(&mut self, envelope: &Envelope) -> BoardChange {
+    pub(super) fn apply(&mut self, event: &LiveEvent) -> BoardChange {
         match self {
             Self::Empty => BoardChange::None,
-            Self::Project(board) => board.apply(envelope),
-            Self::All(board) => board.apply(envelope),
+            Self::Project(board) => board.apply(event),
+            Self::All(board) => board.apply(event),
         }
     }
 
@@ -38,7 +38,7 @@ impl Contents {
     }
 
     /// Whether an event is new and can concern the lists beside the board of its project.
-    pub(super) fn makes_lists_stale(&self, envelope: &Envelope) -> bool {
-        matches!(self, Self::Project(board) if envelope.seq > board.seq && envelope.project_id.as_ref() == Some(&board.project.id))
+    pub(super) fn makes_lists_stale(&self, event: &LiveEvent) -> bool {
+        matches!(self, Self::Project(board) if event.seq > board.seq && event.project_id.as_ref() == Some(&board.project.id))
     }
 }

@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use domain::board::project::ProjectEvent;
 use domain::board::reducer::OpenBoard;
-use domain::event::{Envelope, Event};
+use domain::event::live::LiveEvent;
 use domain::id::ProjectId;
 use domain::wire::BoardView;
 use leptos::prelude::*;
@@ -36,7 +35,7 @@ struct Following {
     /// Whether the project does not exist.
     missing: RwSignal<bool>,
     /// The events since the request for the board, while its answer is awaited.
-    awaiting: StoredValue<Option<Vec<Envelope>>>,
+    awaiting: StoredValue<Option<Vec<LiveEvent>>>,
 }
 
 /// The state of a followed board.
@@ -93,14 +92,14 @@ impl Following {
     }
 
     /// Whether the event tells that the project is gone.
-    fn is_removed_by(self, event: &Envelope) -> bool {
+    fn is_removed_by(self, event: &LiveEvent) -> bool {
         let own = |id: &ProjectId| self.wanted.try_with_value(|wanted| matches!(wanted, Wanted::Project(own) if own == id)) == Some(true);
-        matches!(&event.event, Event::Project(ProjectEvent::Removed { project, .. }) if own(project))
+        event.removed_project().is_some_and(own)
     }
 
     /// Whether the event changes which projects are on the board of all: cards of a project may appear or leave without events of their own.
-    fn changes_the_projects(self, event: &Envelope) -> bool {
-        let changes = matches!(event.event, Event::Project(ProjectEvent::Archived {} | ProjectEvent::Restored {} | ProjectEvent::Removed { .. }));
+    fn changes_the_projects(self, event: &LiveEvent) -> bool {
+        let changes = matches!(event.kind(), "project_archived" | "project_restored" | "project_removed");
         changes && self.wanted.try_with_value(|wanted| matches!(wanted, Wanted::All)) == Some(true)
     }
 

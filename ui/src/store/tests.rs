@@ -3,7 +3,7 @@
 use domain::actor::Actor;
 use domain::board::status::HeldBy;
 use domain::board::task::event::TaskEvent;
-use domain::event::Seq;
+use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
 use domain::team::message::MessageEvent;
 use domain::time::Timestamp;
@@ -15,18 +15,24 @@ use domain::wire::FinishedColumn;
 use super::*;
 use crate::testing::{board, card};
 
-fn moved(seq: Seq, card: Card) -> Envelope {
-    Envelope {
+/// An event of the first project as the live connection delivers it.
+fn live(seq: Seq, event: impl Into<Event>, card: Option<Card>) -> LiveEvent {
+    let envelope = Envelope {
         seq,
         at: Timestamp::from_milliseconds(0),
         project_id: Some(ProjectId::new(1)),
-        task_id: Some(card.id.clone()),
+        task_id: card.as_ref().map(|card| card.id.clone()),
         run_id: None,
         actor: Actor::Owner,
-        event: TaskEvent::Released {}.into(),
-        card: Some(card),
+        event: event.into(),
+        card,
         project: None,
-    }
+    };
+    serde_json::from_value(serde_json::to_value(envelope).unwrap()).unwrap()
+}
+
+fn moved(seq: Seq, card: Card) -> LiveEvent {
+    live(seq, TaskEvent::Released {}, Some(card))
 }
 
 /// Counts updates of a card's signal from now on.
@@ -94,17 +100,17 @@ fn team_event_of_this_project_invalidates_lists_once() {
     owner.set();
     let store = Store::provide();
     let revision = |kind| store.revision_of(kind).get_untracked();
-    let sent = |seq, project| Envelope {
-        project_id: Some(ProjectId::new(project)),
-        event: MessageEvent::Sent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false }.into(),
-        card: None,
-        ..moved(seq, card(1, Status::Backlog))
+    let message = || MessageEvent::Sent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false };
+    let sent = |seq, project| {
+        let mut event = live(seq, message(), None);
+        event.project_id = Some(ProjectId::new(project));
+        event
     };
     assert_eq!(revision(ListKind::Messages), 0);
     store.load(board(Vec::new()));
     assert_eq!((revision(ListKind::Messages), revision(ListKind::Contracts)), (1, 1));
-    for envelope in [sent(11, 1), sent(11, 1), sent(12, 2)] {
-        store.apply(&envelope);
+    for event in [sent(11, 1), sent(11, 1), sent(12, 2)] {
+        store.apply(&event);
     }
     assert_eq!((revision(ListKind::Messages), revision(ListKind::Contracts)), (2, 1));
 }
@@ -114,8 +120,8 @@ fn finished(total: u32, next: Option<&str>) -> FinishedCards {
     FinishedCards { done, ..FinishedCards::default() }
 }
 
-fn move_to(seq: Seq, from: Status, card: Card) -> Envelope {
-    Envelope { event: TaskEvent::Moved { from, to: card.status, reason: None }.into(), ..moved(seq, card) }
+fn move_to(seq: Seq, from: Status, card: Card) -> LiveEvent {
+    live(seq, TaskEvent::Moved { from, to: card.status, reason: None }, Some(card))
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use domain::board::project::Project;
 use domain::board::project::summary::ProjectSummary;
-use domain::event::Event;
 use domain::team::person::Right;
 use leptos::prelude::*;
 
@@ -22,7 +21,7 @@ pub(crate) fn ArchivedProjects() -> impl IntoView {
     let client = Client::from_context();
     let revision = RwSignal::new(1_u32);
     Live::from_context().follow(move |notice| {
-        if matches!(notice, Notice::Connected { .. }) || matches!(notice, Notice::Event(event) if matches!(event.event, Event::Project(_))) {
+        if matches!(notice, Notice::Connected { .. }) || matches!(notice, Notice::Event(event) if event.kind().starts_with("project_")) {
             revision.update(|revision| *revision = revision.wrapping_add(1));
         }
     });

@@ -4,14 +4,13 @@
 
 use domain::board::attention::AttentionAction;
 use domain::board::card::Card;
-use domain::board::question::Question;
 use domain::board::status::HeldBy;
 use domain::board::task::retry::RetryOptions;
 use domain::id::TaskId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::Client;
+use crate::client::{Client, OfferedAnswers};
 use crate::components::badge::card_state::CardState;
 use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
@@ -127,11 +126,11 @@ fn OpenButton(label: &'static str, route: Route, #[prop(into)] loud: Signal<bool
 #[component]
 fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
     let (client, toasts) = (Client::from_context(), Toasts::from_context());
-    let question = RwSignal::new(None::<Question>);
-    let request = client.task(task.clone());
+    let question = RwSignal::new(None::<OfferedAnswers>);
+    let request = client.offered_answers(task.clone());
     spawn_local(async move {
-        if let Ok(view) = request.await {
-            let _card_closed = question.try_set(view.question);
+        if let Ok(answers) = request.await {
+            let _card_closed = question.try_set(answers);
         }
     });
     let task = StoredValue::new(task);
@@ -154,8 +153,8 @@ fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl
 }
 
 /// The first options of a question, the suggested one first.
-fn offered(question: Question) -> Vec<String> {
-    let Question { options, default, .. } = question;
+fn offered(answers: OfferedAnswers) -> Vec<String> {
+    let OfferedAnswers { options, default } = answers;
     let suggested = default.filter(|default| options.contains(default));
     let others = options.into_iter().filter(|option| Some(option) != suggested.as_ref()).collect::<Vec<_>>();
     suggested.iter().cloned().chain(others).take(MAX_OPTIONS).collect()

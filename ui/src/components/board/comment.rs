@@ -1,7 +1,6 @@
 //! The comments of a task. Their authors can edit and delete them.
 
-use domain::board::comment::{AuthorRole, CommentEvent};
-use domain::event::Event;
+use domain::board::comment::AuthorRole;
 use domain::id::TaskId;
 use domain::team::agent::HUMAN;
 use domain::wire::CommentView;
@@ -53,7 +52,7 @@ pub(crate) fn CommentThread(
     // The number stays the same when a text changes.
     live.follow(move |notice| {
         let Notice::Event(event) = notice else { return };
-        if event.task_id.as_ref() == Some(&task) && matches!(event.event, Event::Comment(CommentEvent::Edited { .. })) {
+        if event.task_id.as_ref() == Some(&task) && event.kind() == "comment_edited" {
             load();
         }
     });

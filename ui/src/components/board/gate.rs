@@ -7,10 +7,9 @@ use domain::board::card::Card;
 use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
 use domain::team::role::Role;
-use domain::wire::TaskView;
 use leptos::prelude::*;
 
-use crate::client::Client;
+use crate::client::{ChangedTask, Client};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::toast::Toasts;
@@ -113,8 +112,8 @@ fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
                 Gate::Reject => client.reject_verification(task, notes.unwrap_or_default()).await,
             }
         };
-        sending.run(request, move |view: TaskView| {
-            if let Some(note) = view.note {
+        sending.run(request, move |task: ChangedTask| {
+            if let Some(note) = task.note {
                 toasts.success(note);
             }
             text.set(String::new());

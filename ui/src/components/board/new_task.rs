@@ -38,10 +38,10 @@ pub(crate) fn NewTaskDialog(
             ..NewTask::default()
         };
         let key = key.clone();
-        sending.run(client.create_task(project.clone(), new), move |view| {
+        sending.run(client.create_task(project.clone(), new), move |task| {
             TaskDraft::discard(&key);
             close.run(());
-            added.into_iter().for_each(|added| added.run(view.task.card.id.clone()));
+            added.into_iter().for_each(|added| added.run(task.id.clone()));
         });
     });
     let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add") };

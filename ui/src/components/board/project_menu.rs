@@ -7,11 +7,11 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::client::Client;
-use crate::components::board::delete_project::DeleteProjectDialog;
-use crate::components::board::edit_project::EditProjectDialog;
 use crate::components::icon::{Icon, MORE};
 use crate::components::menu::Menu;
 use crate::components::section_nav::{label, purpose};
+use crate::lazy::lazy;
+use crate::parts;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
 use crate::route::{Navigation, Section};
@@ -103,8 +103,14 @@ pub(crate) fn ProjectMenu() -> impl IntoView {
             <Icon drawing=MORE />
         </button>
         {move || anchor.get().map(|anchor| view! { <Menu label="More of the project" anchor=anchor close=close>{untrack(items)}</Menu> })}
-        {move || editing.get().map(|project| view! { <EditProjectDialog project=project close=Callback::new(move |()| editing.set(None)) /> })}
-        {move || deleting.get().map(|project| view! { <DeleteProjectDialog project=project close=Callback::new(move |()| deleting.set(None)) /> })}
+        {move || editing.get().map(|project| {
+            let close = Callback::new(move |()| editing.set(None));
+            lazy(move || parts::edit_project_dialog(project.clone(), close))
+        })}
+        {move || deleting.get().map(|project| {
+            let close = Callback::new(move |()| deleting.set(None));
+            lazy(move || parts::delete_project_dialog(project.clone(), close))
+        })}
     }
     .into_any()
 }

@@ -28,11 +28,11 @@ pub(crate) fn QuickAdd(data: ProjectData) -> impl IntoView {
         let new = NewTask { title: title.get_untracked(), ..NewTask::default() };
         client.watch(client.create_task(data.project(), new), move |result| {
             let _page_closed = sending.try_set(false);
-            if let Ok(view) = result {
+            if let Ok(task) = result {
                 key.try_with_value(|key| discard(key));
                 let _page_closed = title.try_set(String::new());
                 // The focus stays in the field, for the next task.
-                reveal.show(view.task.card.id, false);
+                reveal.show(task.id, false);
             }
         });
     };

@@ -14,6 +14,8 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::attention_label;
 use crate::components::inline_code::sentence;
+use crate::lazy::lazy;
+use crate::parts;
 use crate::route::{Navigation, Route};
 use crate::time::{now, span};
 
@@ -24,17 +26,16 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// The key of the last look in the storage of the browser, which its pages share.
 const LAST_LOOK: &str = "last-look";
 
-/// The report of the last absence, until someone closes it.
+/// The time of the last look before an absence, until someone closes its report.
 #[derive(Clone, Copy)]
 pub(crate) struct Absence {
-    client: Client,
-    report: RwSignal<Option<Report>>,
+    since: RwSignal<Option<Timestamp>>,
 }
 
 impl Absence {
     /// Starts to record when someone looks at the board.
-    pub(crate) fn provide(client: Client) {
-        let absence = Self { client, report: RwSignal::new(None) };
+    pub(crate) fn provide() {
+        let absence = Self { since: RwSignal::new(None) };
         provide_context(absence);
         absence.update();
         set_interval(move || absence.update(), LOOK_INTERVAL);
@@ -42,21 +43,16 @@ impl Absence {
         let _listener = window_event_listener_untyped("visibilitychange", move |_| absence.update());
     }
 
-    /// Counts as a look, and requests the report of an absence that ends with it.
+    /// Counts as a look, unless an absence ends with it: then the answer to the request for its report does.
     fn update(self) {
         if document().hidden() {
             return;
         }
         let now = now();
-        let Some(last) = last_look().filter(|last| is_absence(*last, now)) else { return record_look(now) };
-        spawn_local(async move {
-            // Without an answer, the next look asks again: the server may be about to start.
-            let Ok(report) = self.client.report(last).await else { return };
-            record_look(now);
-            if !report.is_empty() {
-                let _page_closed = self.report.try_set(Some(report));
-            }
-        });
+        match last_look().filter(|last| is_absence(*last, now)) {
+            Some(last) => self.since.set(Some(last)),
+            None => record_look(now),
+        }
     }
 }
 
@@ -75,9 +71,24 @@ fn record_look(now: Timestamp) {
     }
 }
 
+/// The place of the report in a page.
 #[component]
 pub(crate) fn AbsenceReport() -> impl IntoView {
-    let report = expect_context::<Absence>().report;
+    let absence = expect_context::<Absence>();
+    move || absence.since.get().map(|since| lazy(move || parts::report(since)))
+}
+
+/// The report of what happened since the last look.
+#[component]
+pub(crate) fn ReportSince(since: Timestamp) -> impl IntoView {
+    let (absence, client) = (expect_context::<Absence>(), Client::from_context());
+    let report = RwSignal::new(None::<Report>);
+    spawn_local(async move {
+        // Without an answer, the next look asks again: the server may be about to start.
+        let Ok(answer) = client.report(since).await else { return };
+        record_look(now());
+        let _page_closed = report.try_set(Some(answer).filter(|report| !report.is_empty()));
+    });
     move || {
         let Report { since, until, projects, parked, usage } = report.get()?;
         let spent = consumption(usage.cost_micro_usd, usage.tokens()).map(|spent| format!(" · {spent}")).unwrap_or_default();
@@ -90,7 +101,7 @@ pub(crate) fn AbsenceReport() -> impl IntoView {
                     <h2>"While you were away"</h2>
                     <span class="soft tabular">{format!("{}{spent}", span(until.since(since)))}</span>
                     <span class="spacer"></span>
-                    <button type="button" class="button small" on:click=move |_| report.set(None)>"Close"</button>
+                    <button type="button" class="button small" on:click=move |_| absence.since.set(None)>"Close"</button>
                 </div>
                 {parked.collect_view()}
                 {projects.into_iter().map(|project| view! { <ProjectSection project=project /> }).collect_view()}

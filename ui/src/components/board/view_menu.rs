@@ -10,6 +10,8 @@ use crate::components::icon::{CLOSE, GROUPS, Icon};
 use crate::components::menu::Menu;
 use crate::filter::Filter;
 use crate::grouping::Grouping;
+use crate::lazy::lazy;
+use crate::parts;
 use crate::saved_view::{self, SavedView};
 
 /// The longest name of a view, in UTF-16 units.
@@ -85,14 +87,14 @@ pub(crate) fn ViewMenu(
         {move || anchor.get().map(|anchor| view! { <Menu label="Group the cards" anchor=anchor close=close>{items()}</Menu> })}
         {move || match dialog.get() {
             ViewDialog::None => ().into_any(),
-            ViewDialog::Save => view! { <SaveDialog filter=filter board=board close=close_dialog /> }.into_any(),
-            ViewDialog::Edit => view! { <EditDialog board=board close=close_dialog /> }.into_any(),
+            ViewDialog::Save => lazy(move || parts::save_view_dialog(filter, board, close_dialog)),
+            ViewDialog::Edit => lazy(move || parts::edit_views_dialog(board, close_dialog)),
         }}
     }
 }
 
 #[component]
-fn SaveDialog(filter: RwSignal<Filter>, board: StoredValue<String>, close: Callback<()>) -> impl IntoView {
+pub(crate) fn SaveViewDialog(filter: RwSignal<Filter>, board: StoredValue<String>, close: Callback<()>) -> impl IntoView {
     let name = RwSignal::new(String::new());
     let save = move |()| {
         let view = SavedView { name: name.with_untracked(|name| name.trim().to_owned()), filter: filter.get_untracked() };
@@ -110,7 +112,7 @@ fn SaveDialog(filter: RwSignal<Filter>, board: StoredValue<String>, close: Callb
 }
 
 #[component]
-fn EditDialog(board: StoredValue<String>, close: Callback<()>) -> impl IntoView {
+pub(crate) fn EditViewsDialog(board: StoredValue<String>, close: Callback<()>) -> impl IntoView {
     let views = board.with_value(|board| saved_view::load(board));
     let views = RwSignal::new(views.into_iter().map(|view| (RwSignal::new(view.name), view.filter)).collect::<Vec<_>>());
     let ready = Signal::derive(move || views.with(|views| views.iter().all(|(name, _)| has_text(*name))));

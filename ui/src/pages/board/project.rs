@@ -7,37 +7,18 @@ use leptos::prelude::*;
 use crate::address::{parameter, set_parameter};
 use crate::components::badge::COLUMNS;
 use crate::components::board::columns::BoardColumns;
-use crate::components::board::new_goal::NewGoalDialog;
-use crate::components::board::new_task::NewTaskDialog;
 use crate::components::board::project_bar::{ProjectBar, ProjectLine};
 use crate::components::board::report::AbsenceReport;
-use crate::components::board::selection_bar::SelectionBar;
-use crate::components::board::task_panel::TaskPanel;
-use crate::components::help::HelpDialog;
 use crate::components::palette::PaletteOutlet;
 use crate::components::team::message_composer::focus_message;
-use crate::components::team::new_agent::NewAgentDialog;
-use crate::components::team::new_contract::NewContractDialog;
-use crate::components::team::new_handshake::NewHandshakeDialog;
 use crate::drag::Drag;
 use crate::filter::Filter;
 use crate::focus;
 use crate::keys::{Key, listen_where};
+use crate::lazy::lazy;
 use crate::moves::{MoveOutlet, Moves};
 use crate::notifications::tab_title;
-use crate::pages::board::activity::ActivityPage;
-use crate::pages::board::charts::ChartsPage;
-use crate::pages::board::goal::GoalsPage;
-use crate::pages::board::graph::GraphPage;
-use crate::pages::board::plan::PlanPage;
-use crate::pages::board::replay::ReplayPage;
-use crate::pages::board::review::ReviewPage;
-use crate::pages::board::task::TaskPage;
-use crate::pages::runs::land::LandPage;
-use crate::pages::team::agent::TeamPage;
-use crate::pages::team::contract::ContractsPage;
-use crate::pages::team::handshake::HandshakesPage;
-use crate::pages::team::message::MessagesPage;
+use crate::parts;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::reveal::Reveal;
@@ -127,20 +108,20 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let content = move || match (loaded.get(), section.get()) {
         (false, _) => view! { <NoBoard missing=missing /> }.into_any(),
         (true, Section::Board) => match document.get() {
-            Some(Route::Plan { .. }) => view! { <PlanPage /> }.into_any(),
-            Some(Route::Land { .. }) => view! { <LandPage /> }.into_any(),
-            Some(Route::Graph { .. }) => view! { <GraphPage /> }.into_any(),
-            Some(Route::TaskPage { task, .. }) => view! { <TaskPage task=task /> }.into_any(),
+            Some(Route::Plan { .. }) => lazy(parts::plan_page),
+            Some(Route::Land { .. }) => lazy(parts::land_page),
+            Some(Route::Graph { .. }) => lazy(parts::graph_page),
+            Some(Route::TaskPage { task, .. }) => lazy(move || parts::task_page(task.clone())),
             _ => view! { <BoardColumns filter=filter columns=&COLUMNS /> }.into_any(),
         },
-        (true, Section::Team) => view! { <TeamPage /> }.into_any(),
-        (true, Section::Messages) => view! { <MessagesPage /> }.into_any(),
-        (true, Section::Goals) => view! { <GoalsPage /> }.into_any(),
-        (true, Section::Contracts) => view! { <ContractsPage /> }.into_any(),
-        (true, Section::Handshakes) => view! { <HandshakesPage /> }.into_any(),
-        (true, Section::Activity) => view! { <ActivityPage /> }.into_any(),
-        (true, Section::Charts) => view! { <ChartsPage /> }.into_any(),
-        (true, Section::Replay) => view! { <ReplayPage /> }.into_any(),
+        (true, Section::Team) => lazy(parts::team_page),
+        (true, Section::Messages) => lazy(parts::messages_page),
+        (true, Section::Goals) => lazy(parts::goals_page),
+        (true, Section::Contracts) => lazy(parts::contracts_page),
+        (true, Section::Handshakes) => lazy(parts::handshakes_page),
+        (true, Section::Activity) => lazy(parts::activity_page),
+        (true, Section::Charts) => lazy(parts::charts_page),
+        (true, Section::Replay) => lazy(parts::replay_page),
     };
     let added = Callback::new(move |task: TaskId| {
         if navigation.get_untracked().is_board() {
@@ -151,12 +132,15 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         let project = project.clone();
         move || match dialog.get() {
             OpenDialog::None => ().into_any(),
-            OpenDialog::NewTask => view! { <NewTaskDialog project=project.clone() close=close plan=None added=added /> }.into_any(),
-            OpenDialog::Help => view! { <HelpDialog close=close /> }.into_any(),
-            OpenDialog::NewAgent => view! { <NewAgentDialog close=close /> }.into_any(),
-            OpenDialog::NewGoal => view! { <NewGoalDialog close=close /> }.into_any(),
-            OpenDialog::NewContract => view! { <NewContractDialog close=close /> }.into_any(),
-            OpenDialog::NewHandshake => view! { <NewHandshakeDialog close=close /> }.into_any(),
+            OpenDialog::NewTask => {
+                let project = project.clone();
+                lazy(move || parts::new_task_dialog(project.clone(), close, added))
+            }
+            OpenDialog::Help => lazy(move || parts::help_dialog(close)),
+            OpenDialog::NewAgent => lazy(move || parts::new_agent_dialog(close)),
+            OpenDialog::NewGoal => lazy(move || parts::new_goal_dialog(close)),
+            OpenDialog::NewContract => lazy(move || parts::new_contract_dialog(close)),
+            OpenDialog::NewHandshake => lazy(move || parts::new_handshake_dialog(close)),
         }
     };
     let board = move || {
@@ -170,20 +154,23 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                         <ProjectLine filter=filter />
                     </Show>
                     <div class="board-scroll">{content}</div>
-                    <SelectionBar />
+                    {lazy(parts::selection_bar)}
                 </main>
                 {move || {
                     let home = home.clone();
                     task.get()
                         .filter(|_| loaded.get())
-                        .map(|task| view! { <TaskPanel task=task close=Callback::new(move |()| close_panel(navigation, &home)) /> })
+                        .map(|task| {
+                            let close = Callback::new(move |()| close_panel(navigation, &home));
+                            lazy(move || parts::task_panel(task.clone(), close))
+                        })
                 }}
             </div>
         }
     };
     view! {
         {move || match reviewed.get() {
-            Some(task) if loaded.get() => view! { <ReviewPage task=task /> }.into_any(),
+            Some(task) if loaded.get() => lazy(move || parts::review_page(task.clone())),
             Some(_) => view! { <NoBoard missing=missing /> }.into_any(),
             None => board().into_any(),
         }}
