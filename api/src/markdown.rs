@@ -18,6 +18,11 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHRO
 /// Elements whose direction follows their own text, so that Hebrew is readable below English.
 const BLOCKS: [&str; 13] = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "th", "td"];
 
+/// The class of a box of a checklist, which the board shows instead of the bullet.
+const CHECK: &str = "check";
+const CHECKED: &str = "<span class=\"check\">☑</span> ";
+const UNCHECKED: &str = "<span class=\"check\">☐</span> ";
+
 static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut allowed = Builder::default();
     allowed
@@ -28,7 +33,7 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .link_rel(Some("noopener noreferrer"))
         .add_tag_attribute_values("a", "target", ["_blank"])
         .set_tag_attribute_value("a", "target", "_blank")
-        .add_allowed_classes("span", code::CLASSES);
+        .add_allowed_classes("span", code::CLASSES.into_iter().chain([CHECK]));
     for block in BLOCKS {
         allowed.set_tag_attribute_value(block, "dir", "auto");
     }
@@ -65,7 +70,7 @@ pub(crate) fn render(text: &str) -> String {
             Event::Start(Tag::Table(alignment)) => vec![Event::Html(CowStr::Borrowed("<div>")), Event::Start(Tag::Table(alignment))],
             Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), Event::Html(CowStr::Borrowed("</div>"))],
             Event::Html(raw) | Event::InlineHtml(raw) => vec![Event::Text(raw)],
-            Event::TaskListMarker(done) => vec![Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " }))],
+            Event::TaskListMarker(done) => vec![Event::InlineHtml(CowStr::Borrowed(if done { CHECKED } else { UNCHECKED }))],
             Event::Start(Tag::Image { dest_url, title, id, .. }) => {
                 vec![Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id })]
             }

@@ -122,7 +122,8 @@ pub(crate) fn App() -> impl IntoView {
     let at_work = Memo::new(move |_| overview.agents_at_work());
     // An agent that starts or ends also changes the cost and the limits.
     Effect::new(move |_| {
-        at_work.track();
+        // A memo follows its sources only once it is read.
+        let _count = at_work.get();
         status.refresh();
     });
     Absence::provide();

@@ -3,7 +3,7 @@
 use domain::id::TaskId;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use web_sys::{HtmlElement, NodeList, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{Element, HtmlElement, NodeList, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::dialog::focused;
 use crate::components::new_below::after_layout;
@@ -100,6 +100,14 @@ pub(crate) fn press_action() {
         [only] => only.click(),
         [first, ..] => focus(first),
     }
+}
+
+/// Presses the answer with this number: of the question in the open panel or page, or else of the focused card. Returns whether there is one.
+pub(crate) fn press_answer(number: &str) -> bool {
+    let focused_item = || focused().and_then(|element| element.closest("[data-task], .need").ok().flatten());
+    let place = find(".sheet, .task-page").map(Element::from).or_else(focused_item);
+    let answer = place.and_then(|place| place.query_selector(&format!("button[aria-keyshortcuts='{number}']:enabled")).ok().flatten());
+    answer.and_then(|answer| answer.dyn_into::<HtmlElement>().ok()).map(|answer| answer.click()).is_some()
 }
 
 /// The tasks whose cards the board shows, column after column.

@@ -9,7 +9,7 @@ use web_sys::{Element, KeyboardEvent};
 
 use crate::components::dialog::focused;
 use crate::components::palette::{Mode, Palette};
-use crate::focus::Step;
+use crate::focus::{Step, press_answer};
 use crate::route::{Navigation, Route, Section};
 
 /// The action of a shortcut.
@@ -42,7 +42,7 @@ pub(crate) const HELP: [(&str, &str); 17] = [
     ("Ctrl+K", "Open the palette: actions, tasks, projects, agents and settings. On a Mac: ⌘K"),
     ("/", "Search the texts of all projects"),
     ("n", "New task, or new item on the current page"),
-    ("1 2 3 4 5 6 7 8 9", "Board, team, messages, goals, contracts, handshakes, activity, charts, replay"),
+    ("1 2 3 4 5 6 7 8 9", "Choose an answer to the open question, or open a section: board, team, messages and so on"),
     ("f", "Filter the cards"),
     ("← ↑ ↓ →", "Go to a neighbouring card"),
     ("j k", "Go to the next or previous card"),
@@ -141,6 +141,10 @@ fn listen_to<K: Copy + 'static>(
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
             return;
         }
+        if is_digit(&event.key()) && !is_handled_elsewhere(&event, false, false) && press_answer(&event.key()) {
+            event.prevent_default();
+            return;
+        }
         let name = if event.shift_key() && event.key().starts_with("Arrow") { format!("Shift+{}", event.key()) } else { event.key() };
         let Some(key) = meaning(&name) else { return };
         if is_handled_elsewhere(&event, scrolls_panel(key), closes(key)) {
@@ -153,6 +157,11 @@ fn listen_to<K: Copy + 'static>(
         act(key);
     });
     on_cleanup(move || listener.remove());
+}
+
+/// Whether the key may choose an answer to a question, and opens a section of the project where none is open.
+fn is_digit(key: &str) -> bool {
+    matches!(key.as_bytes(), [b'1'..=b'9'])
 }
 
 /// The mode in which a key opens the palette. `with_command` tells whether Ctrl or ⌘ is held.
@@ -231,6 +240,7 @@ mod tests {
         assert_eq!(meaning("6"), Some(Key::Go(Section::Handshakes)));
         assert_eq!(meaning("7"), Some(Key::Go(Section::Activity)));
         assert_eq!([meaning("0"), meaning("F1"), meaning("y")], [None; 3]);
+        assert_eq!(["1", "9", "0", "F1", "a"].map(is_digit), [true, true, false, false, false]);
     }
 
     #[test]

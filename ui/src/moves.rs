@@ -2,6 +2,8 @@
 //!
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
+mod approval;
+
 use domain::board::order::NewPlace;
 use domain::board::status::{CancelReason, Status};
 use domain::board::task::TaskPatch;
@@ -17,11 +19,12 @@ use crate::client::Client;
 use crate::components::badge::{UNSTARTED, cancel_label, status_label};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
-use crate::components::menu::Menu;
+use crate::components::menu::{Menu, MenuItem};
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::focus::{focused_task, on_card};
 use crate::lazy::lazy;
+use crate::moves::approval::{CommitList, Commits};
 use crate::parts;
 use crate::selection::Selection;
 use crate::store::Store;
@@ -124,7 +127,7 @@ impl Moves {
     /// Moves one or several tasks, after a prompt if the move requires input.
     pub(crate) fn request(self, tasks: Vec<TaskId>, to: Status, needs: Requirement) {
         match prompt_for(to, needs) {
-            MovePrompt::None => self.send(tasks, &TaskPatch { status: Some(to), ..TaskPatch::default() }),
+            MovePrompt::None => self.send(tasks, |_| TaskPatch { status: Some(to), ..TaskPatch::default() }),
             prompt => self.pending.set(Some(PendingMove { tasks, to, prompt })),
         }
     }
@@ -134,8 +137,12 @@ impl Moves {
         self.apply(vec![(task, Change::Reorder(place))]);
     }
 
-    fn send(self, tasks: Vec<TaskId>, patch: &TaskPatch) {
-        self.apply(tasks.into_iter().map(|task| (task, Change::Patch(patch.clone()))).collect());
+    fn send(self, tasks: Vec<TaskId>, patch: impl Fn(&TaskId) -> TaskPatch) {
+        let change = |task: TaskId| {
+            let patch = patch(&task);
+            (task, Change::Patch(patch))
+        };
+        self.apply(tasks.into_iter().map(change).collect());
     }
 
     /// Changes one or several tasks. One toast reports all answers and offers the way back.
@@ -192,54 +199,30 @@ pub(crate) fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -
     let places = places(&column, &task);
     let targets = store.card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
-    let items = targets
-        .into_iter()
-        .map(|(to, needs)| {
+    let selection = Selection::from_context();
+    let select = if selection.contains(&task) { "Deselect" } else { "Select" };
+    let items = move || {
+        let target = |(to, needs)| {
             let task = task.clone();
-            let hint = match prompt_for(to, needs) {
+            let note = match prompt_for(to, needs) {
                 MovePrompt::None => "",
                 MovePrompt::Text { .. } | MovePrompt::CancelReason => "asks why",
                 MovePrompt::Merge => "approves",
             };
-            let pick = move |_| {
-                close.run(());
-                moves.request(vec![task.clone()], to, needs);
-            };
-            view! {
-                <button type="button" role="menuitem" tabindex="-1" on:click=pick>
-                    {status_label(to)}
-                    <small>{hint}</small>
-                </button>
-            }
-        })
-        .collect_view();
-    let places = places
-        .into_iter()
-        .map(|(verb, place)| {
+            view! { <MenuItem label=status_label(to) note=note act=move |()| moves.request(vec![task.clone()], to, needs) /> }
+        };
+        let place = |(verb, place): (&'static str, NewPlace)| {
             let task = task.clone();
-            let pick = move |_| {
-                close.run(());
-                moves.reorder(task.clone(), place.clone());
-            };
-            view! { <button type="button" role="menuitem" tabindex="-1" on:click=pick>{verb}</button> }
-        })
-        .collect_view();
-    let selection = Selection::from_context();
-    let select = if selection.contains(&task) { "Deselect" } else { "Select" };
-    let toggle = move |_| {
-        close.run(());
-        selection.toggle(&task);
+            view! { <MenuItem label=verb act=move |()| moves.reorder(task.clone(), place.clone()) /> }
+        };
+        let toggled = task.clone();
+        view! {
+            {targets.into_iter().map(target).collect_view()}
+            {places.into_iter().map(place).collect_view()}
+            <MenuItem label=select key="x" act=move |()| selection.toggle(&toggled) />
+        }
     };
-    view! {
-        <Menu label=label anchor=anchor close=close>
-            {items}
-            {places}
-            <button type="button" role="menuitem" tabindex="-1" on:click=toggle>
-                {select}
-                <small class="keys">"x"</small>
-            </button>
-        </Menu>
-    }
+    view! { <Menu label=label anchor=anchor close=close>{items()}</Menu> }
 }
 
 /// The steps within a column whose tasks can be reordered.
@@ -260,8 +243,10 @@ pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let text = draft(&format!("move/{named}/{to}"));
     let reason = RwSignal::new(CancelReason::Abandoned);
     let merge = RwSignal::new(true);
+    let commits = (prompt == MovePrompt::Merge).then(|| Commits::of(tasks.clone()));
     let ready = Signal::derive(move || match prompt {
         MovePrompt::Text { optional, .. } => optional || has_text(text),
+        MovePrompt::Merge => !merge.get() || commits.is_some_and(Commits::are_shown),
         _ => true,
     });
     let title = format!("Move {named} to {}", status_label(to));
@@ -273,20 +258,24 @@ pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
         let merge = (prompt == MovePrompt::Merge && !merge.get_untracked()).then_some(false);
         text.set(String::new());
         moves.pending.set(None);
-        moves.send(tasks.clone(), &TaskPatch { status: Some(to), reason, merge, ..TaskPatch::default() });
+        moves.send(tasks.clone(), |task| {
+            let patch = TaskPatch { status: Some(to), reason: reason.clone(), merge, ..TaskPatch::default() };
+            commits.map_or_else(|| patch.clone(), |commits| commits.bind(task, patch.clone()))
+        });
     };
+    let close = Callback::new(move |()| moves.pending.set(None));
     let body = match prompt {
         MovePrompt::Text { label, .. } => view! { <TextArea id="move-text" label=label value=text autofocus=true /> }.into_any(),
         MovePrompt::Merge => view! {
             <div class="choices" role="radiogroup" aria-label="What happens to the work">
-                <Choice name="merge" title="Approve and merge" detail="The newest commit joins the merge queue." value=true picked=merge />
+                <Choice name="merge" title="Approve and merge" detail="The commit below joins the merge queue." value=true picked=merge />
                 <Choice name="merge" title="Close without merging" detail="The branch is kept in a rescue ref." value=false picked=merge />
             </div>
+            {commits.map(|commits| view! { <CommitList commits=commits close=close /> })}
         }
         .into_any(),
         MovePrompt::CancelReason | MovePrompt::None => view! { <CancelReasons picked=reason /> }.into_any(),
     };
-    let close = Callback::new(move |()| moves.pending.set(None));
     view! {
         <Dialog title=title close=close>
             <Form verb=format!("Move to {}", status_label(to)) ready=ready sending=Sending::new() submit=submit close=close>

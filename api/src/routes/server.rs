@@ -40,7 +40,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
 ///
 /// Values that could be secret are described in words.
 #[utoipa::path(get, path = "/api/settings", responses((status = 200, body = SettingsView)))]
-pub(crate) async fn get_settings(State(state): State<AppState>) -> Json<SettingsView> {
+pub(crate) async fn get_settings(State(state): State<AppState>) -> Result<Json<SettingsView>> {
     let config = state.config.borrow().config.clone();
     let prompts = AgentKind::ALL.iter().map(|phase| {
         let agent = config.agent(*phase);
@@ -50,12 +50,14 @@ pub(crate) async fn get_settings(State(state): State<AppState>) -> Json<Settings
             file: agent.system_prompt_file.as_ref().map(|path| path.display().to_string()),
         }
     });
-    Json(SettingsView {
+    Ok(Json(SettingsView {
         file: config.origin.file.as_ref().map(|path| path.display().to_string()),
         file_is_named: config.origin.is_named,
         settings: settings(&config),
         prompts: prompts.collect(),
-    })
+        in_use: state.db.limits_in_use().await?,
+        task_limit_micro_usd: config.limits.task_cost_usd.map(Usd::micro_usd),
+    }))
 }
 
 /// Get this document

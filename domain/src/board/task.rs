@@ -153,6 +153,10 @@ pub struct TaskPatch {
     /// `false` with a move to done closes the task without a merge.
     #[serde(default)]
     pub merge: Option<bool>,
+    /// The commit that the person read, with a move to done. If it is given, another one is refused. Without it, as a script sends it, the
+    /// newest commit of the branch is approved.
+    #[serde(default)]
+    pub sha: Option<Sha>,
 }
 
 impl TaskPatch {

@@ -46,6 +46,8 @@ pub enum WaitReason {
     NeedsAttention,
     /// A person paused the project, or all of them.
     Paused,
+    /// A person archived the project.
+    Archived,
     /// Approved, but behind another merge in the same repository.
     MergeQueued,
     /// A run was asked to stop and its process is still alive.
@@ -124,6 +126,7 @@ impl WaitReason {
                 | Self::PlanUnfinished { .. }
                 | Self::Held { .. }
                 | Self::Paused
+                | Self::Archived
                 | Self::NeedsAttention
                 | Self::OverLimit { .. }
                 | Self::UnapprovedCommits { .. }
@@ -148,6 +151,7 @@ impl WaitReason {
             Self::Parked { reason, until: None } => reason.sentence().to_owned(),
             Self::NeedsAttention => "needs you".to_owned(),
             Self::Paused => "paused by a human".to_owned(),
+            Self::Archived => "the project is archived".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Impaired { run, condition } => format!("{run} {}", condition.sentence()),

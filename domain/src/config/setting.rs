@@ -9,7 +9,9 @@ use utoipa::ToSchema;
 use crate::config::Config;
 use crate::config::origin::SettingSource;
 use crate::config::table::{SettingsPage, TABLE};
+use crate::id::TaskId;
 use crate::runs::agent_kind::AgentKind;
+use crate::time::Timestamp;
 
 /// A key of the configuration with its value in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -40,6 +42,26 @@ pub struct RolePrompt {
     pub file: Option<String>,
 }
 
+/// How much of the limits without a page of their own is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LimitsInUse {
+    /// The open task that cost the most; missing before any agent worked.
+    pub costliest_task: Option<CostlyTask>,
+    /// The number of events in the log.
+    pub kept_events: u64,
+    /// The time of the oldest event in the log.
+    pub kept_since: Option<Timestamp>,
+}
+
+/// A task and its cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CostlyTask {
+    pub id: TaskId,
+    pub title: String,
+    /// In millionths of a US dollar.
+    pub cost_micro_usd: i64,
+}
+
 /// `GET /api/settings`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SettingsView {
@@ -49,6 +71,11 @@ pub struct SettingsView {
     pub file_is_named: bool,
     pub settings: Vec<Setting>,
     pub prompts: Vec<RolePrompt>,
+    #[serde(default)]
+    pub in_use: LimitsInUse,
+    /// The limit of the cost of a task in millionths of a US dollar.
+    #[serde(default)]
+    pub task_limit_micro_usd: Option<i64>,
 }
 
 /// All settings of a configuration, in the order of the table.

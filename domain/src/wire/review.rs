@@ -47,7 +47,8 @@ pub struct Approval {
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub notes: Option<String>,
-    /// The commit that the person read. If it is given, another one is refused.
+    /// The commit that the person read. If it is given, another one is refused. Without it, as a script sends it, the newest commit of the
+    /// branch is approved.
     #[serde(default)]
     pub sha: Option<Sha>,
 }

@@ -183,7 +183,7 @@ fn requests_reject_missing_and_unknown_fields() {
     assert!(serde_json::from_str::<ProjectPatch>(r#"{"status": "complete"}"#).is_err());
     assert!(serde_json::from_str::<TextBody>(r#"{"content": "x", "role": "human"}"#).is_err());
     assert!(serde_json::from_str::<Cancel>("{}").is_err());
-    let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false}"#;
+    let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false,"sha":"abc"}"#;
     assert_eq!(round_trip(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
 }
 
@@ -237,6 +237,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
         WaitReason::Parked { reason: ParkReason::SignedOut, until: None },
         WaitReason::NeedsAttention,
         WaitReason::Paused,
+        WaitReason::Archived,
         WaitReason::MergeQueued,
         WaitReason::Stopping,
         WaitReason::Assigned { name: "platform/mara".to_owned() },
@@ -258,6 +259,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"parked","reason":"signed_out","until":null} the agent program is not signed in
     {"is":"needs_attention"} needs you
     {"is":"paused"} paused by a human
+    {"is":"archived"} the project is archived
     {"is":"merge_queued"} approved: waiting for the merge
     {"is":"stopping"} stopping
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara

@@ -37,9 +37,10 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, self.impaired_run(card).or(stopping).or(handing_over).or(merging));
                 continue;
             }
-            if self.pause(card).paused_at.is_some() && card.held_by.is_none() && card.attention.is_none() {
+            let pause = self.pause(card);
+            if pause.paused_at.is_some() && card.held_by.is_none() && card.attention.is_none() {
                 self.has_paused_tasks = true;
-                self.set_wait_reason(card, Some(WaitReason::Paused));
+                self.set_wait_reason(card, Some(if pause.is_archived { WaitReason::Archived } else { WaitReason::Paused }));
                 continue;
             }
             let wait_reason = self.wait_reason(card);

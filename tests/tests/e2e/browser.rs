@@ -51,7 +51,7 @@ async fn person_creates_a_project_and_watches_it_complete() {
     browser.shows("[data-status=done] .count", "5").await;
     browser.shows(".goal-line", "5 of 5 done").await;
 
-    browser.press("Land").await;
+    browser.press("Land 3").await;
     browser.shows(".land-checks", "Every task was reviewed").await;
     browser.shows(".doc-facts", "3\ntasks").await;
     browser.press("Read the whole diff").await;
@@ -244,7 +244,8 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.shows("[data-task=TASK-001] .card-actions", "Violet").await;
     browser.press("Choose the colour").await;
     browser.shows(".question", "Which colour should it be?").await;
-    browser.press("Violet").await;
+    browser.evaluate("document.activeElement.blur()").await;
+    browser.keys("2").await;
     browser.lacks(".question").await;
     support::reached(&server, "TASK-001").await;
     browser.shows(".sheet .badge", "Working").await;
@@ -389,8 +390,7 @@ pub(crate) async fn empty_board(server: &TestServer, titles: &[&str]) -> Project
 }
 
 pub(crate) async fn add(server: &TestServer, project: &ProjectId, title: &str) -> TaskId {
-    let new = serde_json::json!({ "title": title });
-    let task: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &new).await.unwrap();
+    let task: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &serde_json::json!({ "title": title })).await.unwrap();
     task.task.card.id
 }
 

@@ -78,9 +78,37 @@ async fn person_sends_work_back_with_comments_on_lines_and_approves_the_next_ver
     browser.shows(".code-lines mark", "name").await;
     let second = head(&branch);
     assert_ne!(first, second);
-    browser.press(&format!("Approve {}", &second[..7])).await;
+
+    // Dragging it to Done approves the commit of the prompt, not one that arrives meanwhile.
+    open_board(&browser, &server, &project).await;
+    let drop_on_done = async |sha: &str| {
+        browser.drag_over("[data-task=TASK-001]", "[data-status=done] .cards").await;
+        browser.drop_here().await;
+        browser.shows("dialog [aria-label=Commits]", &format!("at {}", &sha[..7])).await;
+    };
+    drop_on_done(&second).await;
+    let worktree = server.root().join("worktrees").join(project.to_string()).join(task.to_string());
+    std::fs::write(worktree.join("late.txt"), "late").unwrap();
+    git(&worktree, &["add", "late.txt"]).unwrap();
+    git(&worktree, &["commit", "-m", "Add a late file"]).unwrap();
+    let third = head(&branch);
+    browser.press("Move to Done").await;
+    browser.shows(".toast", &format!("TASK-001 is now at {}, but the review is of {}", &third[..7], &second[..7])).await;
+    browser.has("[data-status=in_review] [data-task=TASK-001]").await;
+    drop_on_done(&third).await;
+    browser.press("Read the review").await;
+    browser.shows(".review-bar", &format!("Approve {}", &third[..7])).await;
+    // A newer version is offered, because the reader is in the middle of this one.
+    git(&worktree, &["commit", "--allow-empty", "-m", "Add nothing"]).unwrap();
+    let fourth = head(&branch);
+    let _comment: serde_json::Value =
+        server.post(&format!("/api/tasks/{task}/comments"), &serde_json::json!({ "content": "One more." })).await.unwrap();
+    browser.shows("[aria-label='Newer version']", &format!("A newer version is there: {}", &fourth[..7])).await;
+    browser.press("Show it").await;
+    browser.press(&format!("Approve {}", &fourth[..7])).await;
     done(&server, &project, &task).await;
     assert!(git(&server.repository(), &["show", &format!("vibe-relay/{project}:src/greet.rs")]).unwrap().contains("Hello {name}"));
     browser.evaluate("window.marked = true").await;
-    same_page(&browser, &[]).await;
+    // The refused move.
+    same_page(&browser, &["/api/tasks/TASK-001 "]).await;
 }

@@ -19,7 +19,7 @@ use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
-use domain::runs::evidence::RepositoryInfo;
+use domain::runs::evidence::{RepositoryInfo, Sha};
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
@@ -233,8 +233,9 @@ impl Client {
         self.get(&task_path(&task, &format!("/rounds/diff?number={number}"))).await
     }
 
-    pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<ChangedTask, Failure> {
-        self.send(Method::POST, &task_path(&task, "/approve"), &Approval { notes, sha: None }).await
+    /// Approves a submission. `sha` is the commit that the person read; work without a branch has none.
+    pub(crate) async fn approve(self, task: TaskId, notes: Option<String>, sha: Option<Sha>) -> Result<ChangedTask, Failure> {
+        self.send(Method::POST, &task_path(&task, "/approve"), &Approval { notes, sha }).await
     }
 
     pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<ChangedTask, Failure> {

@@ -3,12 +3,14 @@
 use leptos::prelude::*;
 
 use crate::components::notices::Notices;
+use crate::components::sidebar::PhoneConnection;
 
 #[component]
 pub(crate) fn Bar(#[prop(into)] title: Signal<String>, #[prop(optional)] children: Option<Children>) -> impl IntoView {
     view! {
         <header class="bar">
             <h1>{title}</h1>
+            <PhoneConnection />
             {children.map(|children| children())}
         </header>
         <Notices />

@@ -1,18 +1,97 @@
 //! A menu beside the button that opened it, in the browser's top layer. Escape or a click elsewhere closes it; arrow keys move in it.
+//!
+//! Must not know what an item does.
 
-use leptos::html::Div;
+use leptos::html::{self, Div};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 
 use crate::components::dialog::{focused, restore_focus};
+use crate::components::icon::Icon;
 
 /// Space between the menu and the edge of the window, in pixels.
 const MARGIN: f64 = 8.0;
 
+/// Closes the menu around an item.
+#[derive(Clone, Copy)]
+struct CloseMenu(Callback<()>);
+
+/// A button and its menu, whose items are made when it opens.
+#[component]
+pub(crate) fn MenuButton(
+    /// The name of the menu, and of the button if that shows only a drawing.
+    label: &'static str,
+    /// The text of the button.
+    #[prop(optional)]
+    text: &'static str,
+    drawing: &'static str,
+    #[prop(default = "button quiet icon")] class: &'static str,
+    #[prop(optional, into)] disabled: Signal<bool>,
+    #[prop(into)] items: ViewFn,
+) -> impl IntoView {
+    let button = NodeRef::<html::Button>::new();
+    let anchor = RwSignal::new_local(None::<HtmlElement>);
+    let close = Callback::new(move |()| anchor.set(None));
+    let name = text.is_empty().then_some(label);
+    view! {
+        <button
+            type="button"
+            class=class
+            aria-haspopup="menu"
+            aria-expanded=move || anchor.with(Option::is_some).to_string()
+            aria-label=name
+            title=name
+            disabled=disabled
+            node_ref=button
+            on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
+        >
+            {text}
+            <Icon drawing=drawing />
+        </button>
+        {move || {
+            let items = items.clone();
+            anchor.get().map(|anchor| view! { <Menu label=label anchor=anchor close=close>{untrack(|| items.run())}</Menu> })
+        }}
+    }
+    .into_any()
+}
+
+/// An item, which closes the menu and acts.
+#[component]
+pub(crate) fn MenuItem(
+    #[prop(into)] label: String,
+    /// The details that the label leaves open.
+    #[prop(optional)]
+    note: &'static str,
+    /// The shortcut of the same action.
+    #[prop(optional)]
+    key: &'static str,
+    /// Whether this choice is the current one, if the items are choices.
+    #[prop(optional_no_strip)]
+    checked: Option<bool>,
+    #[prop(into)] act: Callback<()>,
+) -> impl IntoView {
+    let CloseMenu(close) = expect_context();
+    let choose = move |_| {
+        close.run(());
+        act.run(());
+    };
+    let role = if checked.is_some() { "menuitemradio" } else { "menuitem" };
+    view! {
+        <button type="button" role=role aria-checked=checked.map(|checked| checked.to_string()) tabindex="-1" on:click=choose>
+            {label}
+            {(!note.is_empty()).then(|| view! { <small>{note}</small> })}
+            {(!key.is_empty()).then(|| view! { <small class="keys">{key}</small> })}
+        </button>
+    }
+    .into_any()
+}
+
 /// Open for as long as it is part of the page; `close` must remove it. `anchor` is the button that opened it.
 #[component]
 pub(crate) fn Menu(#[prop(into)] label: String, anchor: HtmlElement, close: Callback<()>, children: Children) -> impl IntoView {
+    provide_context(CloseMenu(close));
     let menu = NodeRef::<Div>::new();
     let title = label.clone();
     let anchor = StoredValue::new_local(anchor);

@@ -91,12 +91,15 @@ pub(crate) fn Dock() -> impl IntoView {
                 <Icon drawing=GRID />
                 <span>"Projects"</span>
             </PageLink>
+            <PageLink route=Route::AllTasks class="dock-link">
+                <Icon drawing=COLUMNS />
+                <span>"All tasks"</span>
+            </PageLink>
             <PaletteButton class="dock-link">""</PaletteButton>
             <PageLink route=SETTINGS class="dock-link">
                 <Icon drawing=SLIDERS />
                 <span>"Settings"</span>
             </PageLink>
-            <span class="dock-state"><Connection /></span>
         </nav>
     }
 }
@@ -214,8 +217,8 @@ fn RunnerState() -> impl IntoView {
         parked.and_then(|until| clock.until(until))
     };
     let today = move || {
-        let cost = status.server.with(|server| server.as_ref().map(|server| server.cost_today_micro_usd));
-        cost.and_then(money).map(|cost| format!("{cost} today"))
+        let cost = status.server.with(|server| server.as_ref().map(|server| (server.cost_today_micro_usd, server.cost_per_hour_micro_usd)));
+        cost.and_then(|(today, hour)| spending(today, hour))
     };
     view! {
         <div>
@@ -224,6 +227,19 @@ fn RunnerState() -> impl IntoView {
             <span class="tabular faint">{today}</span>
         </div>
     }
+}
+
+/// The cost of the day, and that of an hour at the pace of the agents at work.
+fn spending(today: i64, hour: i64) -> Option<String> {
+    let parts = [money(today).map(|cost| format!("{cost} today")), money(hour).map(|cost| format!("{cost}/h"))];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Whether the page is up to date, in the bar of a phone, which has no sidebar.
+#[component]
+pub(crate) fn PhoneConnection() -> impl IntoView {
+    view! { <span class="phone-connection small-text"><Connection /></span> }.into_any()
 }
 
 #[component]
@@ -253,5 +269,17 @@ fn Logo() -> impl IntoView {
                 <path d="M20 23V13a4 4 0 0 1 5-3.6"></path>
             </g>
         </svg>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spending_names_the_day_and_the_last_hour() {
+        assert_eq!(spending(18_420_000, 2_100_000).as_deref(), Some("$18.42 today · $2.10/h"));
+        assert_eq!(spending(18_420_000, 0).as_deref(), Some("$18.42 today"));
+        assert_eq!(spending(0, 0), None);
     }
 }

@@ -9,9 +9,11 @@ use leptos::task::spawn_local;
 
 use crate::app::ServerStatus;
 use crate::client::Client;
+use crate::components::badge::Tone;
 use crate::components::bar::Bar;
+use crate::components::board::new_project::summary;
 use crate::components::help::HelpDialog;
-use crate::components::inline_code::InlineCode;
+use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::preferences::Preferences;
 use crate::components::setting::{SettingList, tab_label};
 use crate::components::team::browser_session::BrowserSessions;
@@ -20,6 +22,7 @@ use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
 use crate::route::{Navigation, Route, SettingsTab};
+use crate::time::local_day;
 
 #[component]
 pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
@@ -52,7 +55,7 @@ pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
             }
             .into_any()
         }
-        SettingsTab::Limits => view! { <UsedToday /> <Loaded page=Page::Limits /> }.into_any(),
+        SettingsTab::Limits => view! { <Limits /> }.into_any(),
         SettingsTab::Roles => view! { <Loaded page=Page::Roles /> }.into_any(),
         SettingsTab::Prompts => view! { <Prompts /> }.into_any(),
         SettingsTab::Repositories => view! { <Repositories /> <Loaded page=Page::Repositories /> }.into_any(),
@@ -104,9 +107,20 @@ fn Facts(title: &'static str, facts: Vec<(String, String)>) -> impl IntoView {
     .into_any()
 }
 
+#[component]
+fn Limits() -> impl IntoView {
+    loaded(|view| {
+        let kept = use_of_task_and_log(&view);
+        view! { <UsedNow kept=kept /> <SettingList view=view page=Page::Limits /> }.into_any()
+    })
+}
+
 /// How much of the limits is used at the moment.
 #[component]
-fn UsedToday() -> impl IntoView {
+fn UsedNow(
+    /// The facts that no event changes on this page.
+    kept: Vec<(String, String)>,
+) -> impl IntoView {
     let (status, overview) = (ServerStatus::from_context(), Overview::from_context());
     let projects = overview.projects.watch().value;
     move || {
@@ -118,8 +132,23 @@ fn UsedToday() -> impl IntoView {
                 (format!("{} {}", summary.project.id, summary.project.title), share(summary.cost_micro_usd, budget))
             }));
         });
+        facts.extend(kept.clone());
         view! { <Facts title="In use" facts=facts /> }
     }
+}
+
+/// The costliest open task beside the limit of a task, and the age of the log beside its retention.
+fn use_of_task_and_log(view: &SettingsView) -> Vec<(String, String)> {
+    let task = view.in_use.costliest_task.as_ref().map(|task| {
+        let name = format!("Costliest open task: {} {}", task.id, task.title);
+        (name, share(task.cost_micro_usd, view.task_limit_micro_usd))
+    });
+    let days = view.settings.iter().find(|setting| setting.key == "keep_events_days").and_then(|setting| setting.value.clone());
+    let log = view.in_use.kept_since.zip(days).map(|(since, days)| {
+        let kept = format!("{} events since {}, for at most {days} days", view.in_use.kept_events, local_day(since));
+        ("History".to_owned(), kept)
+    });
+    task.into_iter().chain(log).collect()
 }
 
 fn use_of_server(server: &ServerInfo) -> Vec<(String, String)> {
@@ -169,6 +198,28 @@ fn Prompt(prompt: RolePrompt) -> impl IntoView {
     .into_any()
 }
 
+/// The result of looking at the repository of a project, in words.
+#[component]
+fn Probed(path: String, base_branch: String) -> impl IntoView {
+    let client = Client::from_context();
+    let answer = RwSignal::new(None);
+    spawn_local(async move {
+        let received = client.probe(&path, Some(&base_branch)).await;
+        let _page_closed = answer.try_set(Some(received));
+    });
+    move || {
+        let (text, tone) = answer.with(|answer| match answer {
+            None => ("Checking…".to_owned(), Tone::Neutral),
+            Some(Ok(found)) => (summary(found), Tone::Good),
+            Some(Err(failure)) => {
+                let (detail, hint) = failure.describe();
+                (format!("{} {}", sentence(&detail), sentence(&hint)), Tone::Bad)
+            }
+        });
+        view! { <span class="hint" data-tone=tone.as_str() role="status"><InlineCode text=text /></span> }.into_any()
+    }
+}
+
 /// The repository of each project.
 #[component]
 fn Repositories() -> impl IntoView {
@@ -190,7 +241,11 @@ fn Repositories() -> impl IntoView {
             view! {
                 <section class="section">
                     <h2>{format!("{} {}", summary.project.id, summary.project.title)}</h2>
-                    <dl class="details facts">{facts.collect_view()}</dl>
+                    <dl class="details facts">
+                        {facts.collect_view()}
+                        <dt>"Check"</dt>
+                        <dd><Probed path=summary.project.repo_path base_branch=summary.project.base_branch /></dd>
+                    </dl>
                 </section>
             }
         });

@@ -8,6 +8,7 @@ use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
 use domain::board::order::NewPlace;
 use domain::board::project::Project;
+use domain::board::review::ReviewRefusal;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, Task, TaskPatch};
@@ -49,23 +50,35 @@ pub(crate) async fn get_task(State(state): State<AppState>, Id(id): Id<TaskId>) 
 
 /// Edit a task, move it, or both
 ///
-/// If either is refused, neither happens.
-#[utoipa::path(patch, path = "/api/tasks/{id}", params(("id" = TaskId, Path)), request_body = TaskPatch, responses((status = 200, body = TaskView)))]
+/// If either is refused, neither happens. The board sends `sha` with each move that approves, so that nobody approves a commit unseen.
+#[utoipa::path(
+    patch,
+    path = "/api/tasks/{id}",
+    params(("id" = TaskId, Path)),
+    request_body = TaskPatch,
+    responses((status = 200, body = TaskView), (status = 409, description = "The approval is of another commit."))
+)]
 pub(crate) async fn change_task(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id<TaskId>,
     Body(mut patch): Body<TaskPatch>,
 ) -> Result<Json<TaskView>> {
-    let (to, reason, merge) = (patch.status.take(), patch.reason.take(), patch.merge.take());
-    if to.is_none() && (reason.is_some() || merge.is_some()) {
-        let field = if reason.is_some() { "reason" } else { "merge" };
+    let (to, reason, merge, sha) = (patch.status.take(), patch.reason.take(), patch.merge.take(), patch.sha.take());
+    let of_move = [("reason", reason.is_some()), ("merge", merge.is_some()), ("sha", sha.is_some())];
+    if let (None, Some((field, _))) = (to, of_move.into_iter().find(|(_, is_given)| *is_given)) {
         return Err(Refusal::invalid(field, "it needs a move", "Set `status` in the same request.").into());
+    }
+    if sha.is_some() && to != Some(Status::Done) {
+        return Err(Refusal::invalid("sha", "only an approval is of a commit", "Move the task to done, or leave `sha` out.").into());
     }
     let Some(to) = to else { return view(&state.db, state.db.edit_task(&caller, &id, patch).await?, None).await };
     let before = state.db.task(&id).await?;
     let request = state.db.required_evidence(&caller, &id, to).await?;
     let evidence = repo::read_evidence(request).await?;
+    if let Some(shown) = sha.filter(|_| before.card.status.is_open()) {
+        ReviewRefusal::require_current(&id, &shown, &evidence)?;
+    }
     let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
     let after = state.db.edit_and_move_task(&caller, &id, patch, requested, evidence).await?;
     let note = move_note(&before, to, &after);

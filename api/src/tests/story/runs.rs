@@ -88,6 +88,12 @@ pub(super) async fn review_round(story: &mut Story, head: &str) {
     let other = "0".repeat(40);
     let outdated = story.act("post", "/api/tasks/{id}/approve", "TASK-004", json!({"sha": other}), StatusCode::CONFLICT).await;
     assert_eq!(outdated["code"], "review-outdated");
+    // A card dragged to done, whose commit changed since the board showed it.
+    let moved = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": "done", "sha": other}), StatusCode::CONFLICT).await;
+    assert_eq!((&moved["code"], &moved["detail"]), (&outdated["code"], &outdated["detail"]));
+    let stray = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"title": "One", "sha": other}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(stray["detail"], "sha: it needs a move");
+    assert_eq!(story.get("/api/tasks/{id}", "TASK-004").await["status"], "in_review", "nothing was approved");
     let comment = |line: u32| json!([{"path": "footer.html", "line": line, "side": "new", "text": "Why not `<small>`?"}]);
     let path = "/api/tasks/{id}/review/send-back";
     story.act("post", path, "TASK-004", json!({"sha": other, "words": "Add a date."}), StatusCode::CONFLICT).await;
@@ -183,4 +189,5 @@ pub(super) async fn settings(story: &mut Story) {
     assert_eq!((&of("max_attempts")["value"], &of("max_attempts")["source"]), (&json!("3"), &json!("default")));
     assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
     assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
+    assert!(settings["in_use"]["kept_since"].is_string() && settings["in_use"]["kept_events"].as_u64() > Some(9), "{}", settings["in_use"]);
 }

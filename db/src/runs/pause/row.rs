@@ -13,20 +13,23 @@ use crate::error::Result;
 pub struct Pause {
     pub paused_at: Option<Timestamp>,
     pub resumed_at: Option<Timestamp>,
+    /// Whether the project is archived, which pauses it too.
+    pub is_archived: bool,
 }
 
 impl Pause {
     /// Returns the pause of a project, which is paused on its own or with all.
     pub(crate) fn and(self, other: Self) -> Self {
         let since = self.paused_at.into_iter().chain(other.paused_at).min();
-        Self { paused_at: since, resumed_at: self.resumed_at.max(other.resumed_at) }
+        Self { paused_at: since, resumed_at: self.resumed_at.max(other.resumed_at), is_archived: self.is_archived || other.is_archived }
     }
 }
 
 /// Reads the pause of one project, without that of all. An archived project is paused.
 pub(crate) fn of_project(row: &SqliteRow) -> Result<Pause> {
-    let archived = Pause { paused_at: optional(row, "archived_at")?, resumed_at: None };
-    Ok(Pause { paused_at: optional(row, "paused_at")?, resumed_at: optional(row, "resumed_at")? }.and(archived))
+    let archived_at = optional(row, "archived_at")?;
+    let archived = Pause { paused_at: archived_at, resumed_at: None, is_archived: archived_at.is_some() };
+    Ok(Pause { paused_at: optional(row, "paused_at")?, resumed_at: optional(row, "resumed_at")?, is_archived: false }.and(archived))
 }
 
 /// Reads the pause of all projects.

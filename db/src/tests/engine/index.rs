@@ -25,6 +25,7 @@ use crate::board::task::write::moves;
 use crate::consequences::task_changed;
 use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
+use crate::figures;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
@@ -276,6 +277,8 @@ async fn retention_finds_what_it_may_remove_without_reading_what_stays() {
         ("messages_removable", removable::MESSAGES),
         ("messages_replies", "SELECT 1 FROM messages WHERE reply_to = 7"),
         ("runs_with_folder", "SELECT id FROM agent_runs WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL ORDER BY task_id"),
+        ("USING INDEX tasks_open", figures::COSTLIEST),
+        ("SCAN events", figures::OLDEST_EVENT),
         ("INTEGER PRIMARY KEY", "SELECT seq FROM events WHERE seq < 9 ORDER BY seq LIMIT 3"),
     ];
     for (index, statement) in statements {

@@ -22,10 +22,10 @@ async fn pause_of_a_project_is_recorded_once_and_ends_once() {
     let human = Caller::owner();
     let paused = store.db.pause_project(&human, &store.project).await.unwrap();
     assert_eq!(store.db.pause_project(&human, &store.project).await.unwrap(), paused, "the first time stays");
-    assert_eq!(pause_of(&store).await, Pause { paused_at: paused.paused_at, resumed_at: None });
+    assert_eq!(pause_of(&store).await, Pause { paused_at: paused.paused_at, resumed_at: None, is_archived: false });
     let resumed = store.db.resume_project(&human, &store.project).await.unwrap();
     assert_eq!(store.db.resume_project(&human, &store.project).await.unwrap(), resumed);
-    assert_eq!(pause_of(&store).await, Pause { paused_at: None, resumed_at: Some(resumed.updated_at) });
+    assert_eq!(pause_of(&store).await, Pause { paused_at: None, resumed_at: Some(resumed.updated_at), is_archived: false });
     assert_eq!(store.kinds_since(seq).await, ["project_paused", "project_resumed"]);
     store.check_fold().await;
 }

@@ -29,6 +29,13 @@ fn paused_project_starts_and_merges_nothing() {
 }
 
 #[test]
+fn archived_project_starts_nothing_and_says_why() {
+    let archived = scene([task(1), task(2).project(3)]).archived(1).slots(9, 9);
+    assert_eq!(archived.actions(), ["start coder TASK-002 in backlog"]);
+    assert_eq!(archived.wait_reasons(), ["TASK-001: the project is archived"]);
+}
+
+#[test]
 fn pause_leaves_work_and_decisions_as_they_are() {
     let board = scene([task(1).status(InProgress).running(Coder), task(2).held(HeldBy::Human), task(3).flagged(), task(4).status(Done).checkout()]);
     let paused = board.clone().paused(1);

@@ -4,7 +4,7 @@ use domain::board::review::{LineComment, SendBack, Side};
 use domain::id::TaskId;
 use domain::runs::diff::{Diff, FileDiff, FileLines};
 use domain::runs::evidence::Sha;
-use domain::wire::{Approval, ReviewView, TaskView};
+use domain::wire::{ReviewView, TaskView};
 use gloo_net::http::{Method, Request};
 
 use crate::client::{Client, Failure, task_path};
@@ -33,10 +33,6 @@ impl Client {
         let path = task_path(&task, "/review/lines");
         let query = [("path", file), ("head", head), ("from", from.to_string()), ("to", to.to_string())];
         self.finish(Request::get(&path).query(query)).await
-    }
-
-    pub(crate) async fn approve_commit(self, task: TaskId, sha: Sha) -> Result<TaskView, Failure> {
-        self.send(Method::POST, &task_path(&task, "/approve"), &Approval { notes: None, sha: Some(sha) }).await
     }
 
     pub(crate) async fn send_back(self, task: TaskId, sha: Sha, words: Option<String>, comments: Vec<LineComment>) -> Result<TaskView, Failure> {

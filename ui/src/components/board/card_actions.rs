@@ -18,6 +18,8 @@ use crate::socket::Live;
 
 /// Answers that a card offers; the panel offers the others.
 const MAX_OPTIONS: usize = 2;
+/// Answers that a key chooses.
+const MAX_KEYS: usize = 9;
 
 /// The offer of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +97,38 @@ pub(crate) fn settle(client: Client, task: TaskId, action: AttentionAction) -> R
     }
 }
 
+/// The answer with this place among those of a question, from 0, which the key of its number chooses.
+#[component]
+pub(crate) fn AnswerButton(
+    place: usize,
+    #[prop(into)] label: String,
+    act: Callback<()>,
+    /// Whether it is the filled button of the page.
+    #[prop(optional, into)]
+    loud: Signal<bool>,
+    #[prop(default = true)] small: bool,
+    /// Whether the reader may not answer.
+    #[prop(optional)]
+    disabled: bool,
+) -> impl IntoView {
+    let live = Live::from_context();
+    let key = (place < MAX_KEYS).then(|| (place + 1).to_string());
+    view! {
+        <button
+            type="button"
+            class="button answer"
+            class:small=small
+            class:primary=loud
+            aria-keyshortcuts=key
+            disabled=move || disabled || live.is_lost()
+            on:click=move |_| act.run(())
+        >
+            {label}
+        </button>
+    }
+    .into_any()
+}
+
 /// A button that only works while the server answers.
 #[component]
 pub(crate) fn ActionButton(
@@ -136,14 +170,15 @@ fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl
     let task = StoredValue::new(task);
     let route = StoredValue::new(route);
     move || {
-        let options = question.get().map(offered).unwrap_or_default();
+        let options: Vec<String> =
+            question.get().map(|offered| answers(offered.options, offered.default).into_iter().take(MAX_OPTIONS).collect()).unwrap_or_default();
         let has_options = !options.is_empty();
         let buttons = options.into_iter().enumerate().map(|(index, option)| {
             let answer = option.clone();
             let act = Callback::new(move |()| {
                 client.act(client.answer(task.get_value(), answer.clone()), move |_| toasts.success("Answered. The agent continues."));
             });
-            view! { <ActionButton label=option act=act loud=Signal::derive(move || index == 0 && loud.get()) /> }
+            view! { <AnswerButton place=index label=option act=act loud=Signal::derive(move || index == 0 && loud.get()) /> }
         });
         view! {
             {buttons.collect_view()}
@@ -152,12 +187,11 @@ fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl
     }
 }
 
-/// The first options of a question, the suggested one first.
-fn offered(answers: OfferedAnswers) -> Vec<String> {
-    let OfferedAnswers { options, default } = answers;
+/// The options of a question, the suggested one first. Every place shows them in this order, because their keys count them.
+pub(crate) fn answers(options: Vec<String>, default: Option<String>) -> Vec<String> {
     let suggested = default.filter(|default| options.contains(default));
     let others = options.into_iter().filter(|option| Some(option) != suggested.as_ref()).collect::<Vec<_>>();
-    suggested.iter().cloned().chain(others).take(MAX_OPTIONS).collect()
+    suggested.iter().cloned().chain(others).collect()
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
         let (task, notes) = (task.clone(), non_empty(text));
         let request = async move {
             match gate {
-                Gate::Approve => client.approve(task, notes).await,
+                Gate::Approve => client.approve(task, notes, None).await,
                 Gate::Verify => client.verify(task, notes).await,
                 Gate::Reject => client.reject_verification(task, notes.unwrap_or_default()).await,
             }

@@ -65,7 +65,7 @@ fn inspect(client: Client, path: Signal<String>, branch: RwSignal<Option<String>
 }
 
 /// The commit that agents start from, and the uncommitted files that they cannot see.
-fn summary(probe: &RepositoryInfo) -> String {
+pub(crate) fn summary(probe: &RepositoryInfo) -> String {
     let short: String = probe.base_sha.chars().take(7).collect();
     let start = format!("Agents start from {} @ {short}", probe.base_branch);
     match probe.uncommitted {

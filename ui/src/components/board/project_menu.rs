@@ -2,13 +2,11 @@
 
 use domain::board::project::Project;
 use domain::team::person::Right;
-use leptos::html;
 use leptos::prelude::*;
-use web_sys::HtmlElement;
 
 use crate::client::Client;
-use crate::components::icon::{Icon, MORE};
-use crate::components::menu::Menu;
+use crate::components::icon::MORE;
+use crate::components::menu::{MenuButton, MenuItem};
 use crate::components::section_nav::{label, purpose};
 use crate::lazy::lazy;
 use crate::parts;
@@ -52,9 +50,6 @@ impl Deed {
 pub(crate) fn ProjectMenu() -> impl IntoView {
     let (client, store, navigation) = (Client::from_context(), Store::from_context(), Navigation::from_context());
     let data = ProjectData::from_context();
-    let button = NodeRef::<html::Button>::new();
-    let anchor = RwSignal::new_local(None::<HtmlElement>);
-    let close = Callback::new(move |()| anchor.set(None));
     // Outside of what each event redraws, so that the dialogs keep the typed text.
     let (editing, deleting) = (RwSignal::new(None::<Project>), RwSignal::new(None::<Project>));
     let act = move |deed: Deed| {
@@ -65,44 +60,23 @@ pub(crate) fn ProjectMenu() -> impl IntoView {
             Deed::Delete => deleting.set(Some(project)),
         }
     };
-    let item = move |label: &'static str, note: &'static str, chosen: Callback<()>| {
-        let choose = move |_| {
-            close.run(());
-            chosen.run(());
-        };
-        view! {
-            <button type="button" role="menuitem" tabindex="-1" on:click=choose>
-                {label}
-                <small>{note}</small>
-            </button>
-        }
-        .into_any()
-    };
     let items = move || {
         let sections = Section::ALL.into_iter().filter(|section| !data.is_used(*section));
         let mut items: Vec<AnyView> = sections
-            .map(|section| item(label(section), purpose(section), Callback::new(move |()| navigation.go(section.route(data.project())))))
+            .map(|section| {
+                let go = move |()| navigation.go(section.route(data.project()));
+                view! { <MenuItem label=label(section) note=purpose(section) act=go /> }.into_any()
+            })
             .collect();
         let deeds = store.project.with(|project| project.as_ref().map(|project| Deed::of(project, &Reader::current()))).unwrap_or_default();
         items.extend(deeds.into_iter().map(|deed| {
             let (label, note) = deed.label();
-            item(label, note, Callback::new(move |()| act(deed)))
+            view! { <MenuItem label=label note=note act=move |()| act(deed) /> }.into_any()
         }));
         items
     };
     view! {
-        <button
-            type="button"
-            class="button quiet icon"
-            aria-haspopup="menu"
-            aria-label="More of the project"
-            title="More of the project"
-            node_ref=button
-            on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
-        >
-            <Icon drawing=MORE />
-        </button>
-        {move || anchor.get().map(|anchor| view! { <Menu label="More of the project" anchor=anchor close=close>{untrack(items)}</Menu> })}
+        <MenuButton label="More of the project" drawing=MORE items=items />
         {move || editing.get().map(|project| {
             let close = Callback::new(move |()| editing.set(None));
             lazy(move || parts::edit_project_dialog(project.clone(), close))

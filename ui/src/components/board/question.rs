@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
 use crate::client::Client;
+use crate::components::board::card_actions::{AnswerButton, answers};
 use crate::components::form::has_text;
 use crate::components::prose::Prose;
 use crate::components::toast::Toasts;
@@ -33,18 +34,13 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
         });
     });
     let default = question.default.clone();
-    let options = question
-        .options
+    let text_of_question = question.question.clone();
+    let options = answers(question.options, question.default)
         .into_iter()
-        .map(|option| {
-            let preferred = default.as_ref() == Some(&option);
-            let chosen = option.clone();
-            view! {
-                <button type="button" class="button" disabled=move || !may_write || sending.get() on:click=move |_| answer.run(chosen.clone())>
-                    {option}
-                    {preferred.then(|| view! { <span class="faint">" (suggested)"</span> })}
-                </button>
-            }
+        .enumerate()
+        .map(|(place, option)| {
+            let label = if default.as_ref() == Some(&option) { format!("{option} (suggested)") } else { option.clone() };
+            view! { <AnswerButton place=place label=label act=Callback::new(move |()| answer.run(option.clone())) small=false disabled=!may_write /> }
         })
         .collect_view();
     let submit = move |event: SubmitEvent| {
@@ -54,7 +50,7 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
     view! {
         <section class="question" aria-label="Question from the agent">
             <h2>"Question from the agent"</h2>
-            <Prose text=question.question />
+            <Prose text=text_of_question />
             <div class="options">{options}</div>
             {may_write.then(|| view! {
                 <form class="row" on:submit=submit>

@@ -7,24 +7,15 @@ use domain::board::status::Status;
 use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, MouseEvent};
 
 use crate::change::{Change, PRIORITIES};
 use crate::components::badge::status_label;
 use crate::components::icon::{CHEVRON, CLOSE, Icon};
-use crate::components::menu::Menu;
+use crate::components::menu::{MenuButton, MenuItem};
 use crate::moves::{Moves, is_for_several};
 use crate::selection::Selection;
 use crate::socket::Live;
 use crate::store::Store;
-
-/// A menu of the bar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choices {
-    Priority,
-    Move,
-}
 
 /// The actions that all of some cards offer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,56 +59,43 @@ pub(crate) fn SelectionBar() -> impl IntoView {
         let cards: Vec<Card> = selection.tasks().iter().filter_map(|task| store.card(task)).map(|card| card.get()).collect();
         Offer::of(&cards)
     });
-    let menu = RwSignal::new_local(None::<(Choices, HtmlElement)>);
-    let close = Callback::new(move |()| menu.set(None));
     let apply = move |change: Change| {
         moves.apply(offer.with_untracked(|offer| offer.tasks.iter().map(|task| (task.clone(), change.clone())).collect()));
     };
-    let cancel = move |_| {
+    let cancel = move |()| {
         if let Some((to, needs)) = offer.with_untracked(|offer| offer.cancel) {
             moves.request(offer.with_untracked(|offer| offer.tasks.clone()), to, needs);
         }
     };
-    let open = move |choices: Choices| {
-        move |event: MouseEvent| {
-            let button = event.current_target().and_then(|button| button.dyn_into::<HtmlElement>().ok());
-            menu.set(button.map(|button| (choices, button)));
-        }
-    };
-    let button = move |label: &'static str, is_offered: fn(&Offer) -> bool, act: Callback<MouseEvent>, has_menu: bool| {
+    let is_lost = Signal::derive(move || live.is_lost());
+    let button = move |label: &'static str, is_offered: fn(&Offer) -> bool, act: Callback<()>| {
         view! {
             <Show when=move || offer.with(is_offered)>
-                <button
-                    type="button"
-                    class="button"
-                    aria-haspopup=has_menu.then_some("menu")
-                    disabled=move || live.is_lost()
-                    on:click=move |event| act.run(event)
-                >
-                    {label}
-                    {has_menu.then(|| view! { <Icon drawing=CHEVRON /> })}
-                </button>
+                <button type="button" class="button" disabled=is_lost on:click=move |_| act.run(())>{label}</button>
             </Show>
         }
         .into_any()
     };
-    let item = move |label: String, act: Callback<()>| {
-        let pick = move |_| {
-            close.run(());
-            act.run(());
-        };
-        view! { <button type="button" role="menuitem" tabindex="-1" on:click=pick>{label}</button> }
-    };
-    let items = move |choices: Choices| match choices {
-        Choices::Priority => PRIORITIES
-            .into_iter()
-            .map(|(priority, name)| item(title_case(name), Callback::new(move |()| apply(Change::priority(priority)))))
-            .collect_view(),
-        Choices::Move => {
-            let targets = offer.with_untracked(|offer| offer.targets.clone());
-            let request = move |to, needs| Callback::new(move |()| moves.request(offer.with_untracked(|offer| offer.tasks.clone()), to, needs));
-            targets.into_iter().map(|(to, needs)| item(status_label(to).to_owned(), request(to, needs))).collect_view()
+    let menu = move |label: &'static str, text: &'static str, is_offered: fn(&Offer) -> bool, items: ViewFn| {
+        let items = StoredValue::new(items);
+        view! {
+            <Show when=move || offer.with(is_offered)>
+                <MenuButton label=label text=text drawing=CHEVRON class="button" disabled=is_lost items=items.get_value() />
+            </Show>
         }
+        .into_any()
+    };
+    let priorities = move || {
+        let item = |(priority, name)| view! { <MenuItem label=title_case(name) act=move |()| apply(Change::priority(priority)) /> };
+        PRIORITIES.into_iter().map(item).collect_view()
+    };
+    let targets = move || {
+        let Offer { tasks, targets, .. } = offer.get_untracked();
+        let item = |(to, needs)| {
+            let tasks = tasks.clone();
+            view! { <MenuItem label=status_label(to) act=move |()| moves.request(tasks.clone(), to, needs) /> }
+        };
+        targets.into_iter().map(item).collect_view()
     };
     let count = move || match offer.with(|offer| offer.tasks.len()) {
         1 => "1 task selected".to_owned(),
@@ -129,19 +107,16 @@ pub(crate) fn SelectionBar() -> impl IntoView {
         <Show when=move || is_open.get()>
             <div class="selection-bar" role="toolbar" aria-label="Selected tasks">
                 <strong class="tabular">{count}</strong>
-                {button("Start", |offer| offer.can_start, Callback::new(move |_| apply(Change::Start)), false)}
-                {button("Hold", |offer| offer.can_hold, Callback::new(move |_| apply(Change::Hold)), false)}
-                {button("Priority", |offer| offer.can_order, Callback::new(open(Choices::Priority)), true)}
-                {button("Move", |offer| !offer.targets.is_empty(), Callback::new(open(Choices::Move)), true)}
-                {button("Cancel tasks", |offer| offer.cancel.is_some(), Callback::new(cancel), false)}
+                {button("Start", |offer| offer.can_start, Callback::new(move |()| apply(Change::Start)))}
+                {button("Hold", |offer| offer.can_hold, Callback::new(move |()| apply(Change::Hold)))}
+                {menu("Priority", "Priority", |offer| offer.can_order, priorities.into())}
+                {menu("Move to", "Move", |offer| !offer.targets.is_empty(), targets.into())}
+                {button("Cancel tasks", |offer| offer.cancel.is_some(), Callback::new(cancel))}
                 <button type="button" class="button quiet icon" aria-label="Clear the selection" title="Clear the selection (Esc)" on:click=move |_| selection.clear()>
                     <Icon drawing=CLOSE />
                 </button>
             </div>
         </Show>
-        {move || menu.get().map(|(choices, anchor)| view! {
-            <Menu label=if choices == Choices::Move { "Move to" } else { "Priority" } anchor=anchor close=close>{items(choices)}</Menu>
-        })}
     }
 }
 

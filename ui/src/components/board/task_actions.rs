@@ -23,7 +23,7 @@ use crate::components::copy_button::copy;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
 use crate::components::icon::{CHEVRON, Icon, MORE};
-use crate::components::menu::Menu;
+use crate::components::menu::{MenuButton, MenuItem};
 use crate::components::toast::Toasts;
 use crate::moves::{CancelReasons, Moves};
 use crate::socket::Live;
@@ -61,18 +61,7 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
         card.with(|card| card.status.is_open() && target_columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
     });
 
-    let more_button = NodeRef::<html::Button>::new();
-    let more = RwSignal::new_local(None::<HtmlElement>);
-    let item = move |label: &'static str, act: Callback<()>| {
-        view! {
-            <button type="button" role="menuitem" on:click=move |_| {
-                more.set(None);
-                act.run(());
-            }>
-                {label}
-            </button>
-        }
-    };
+    let item = move |label: &'static str, act: Callback<()>| view! { <MenuItem label=label act=act /> };
     let dialog = move |label: &'static str, dialog: TaskDialog| item(label, Callback::new(move |()| open.set(dialog)));
     let items = move || {
         let loaded = view.with_untracked(Option::is_some);
@@ -133,21 +122,8 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             <TakeoverButton task=task.get_value() card=card view=view />
             // Until the task is loaded, it may have a branch.
             <TaskGates task=task.get_value() card=card has_branch=Signal::derive(move || view.with(|view| view.as_ref().is_none_or(|view| view.task.branch.is_some()))) />
-            <button
-                type="button"
-                class="button icon"
-                aria-label="More actions"
-                title="More actions"
-                aria-haspopup="menu"
-                node_ref=more_button
-                on:click=move |_| more.set(more_button.get_untracked().map(HtmlElement::from))
-            >
-                <Icon drawing=MORE />
-            </button>
+            <MenuButton label="More actions" drawing=MORE class="button icon" items=items />
         </div>
-        {move || more.get().map(|anchor| view! {
-            <Menu label="More actions" anchor=anchor close=Callback::new(move |()| more.set(None))>{items()}</Menu>
-        })}
         {dialogs}
     }
 }

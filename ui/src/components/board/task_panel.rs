@@ -21,6 +21,7 @@ use crate::components::diff_view::Changes;
 use crate::components::icon::{CLOSE, DOWN, EXPAND, Icon, UP};
 use crate::components::notices::LostConnection;
 use crate::components::runs::attempt::Attempts;
+use crate::components::sidebar::PhoneConnection;
 use crate::focus::neighbour_of;
 use crate::overview::Overview;
 use crate::project_data::ProjectData;
@@ -159,7 +160,9 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                     >
                         <Icon drawing=EXPAND />
                     </a>
-                    <button type="button" class="button quiet icon spacer" aria-label="Close" title="Close (Esc)" on:click=move |_| close.run(())>
+                    <span class="spacer"></span>
+                    <PhoneConnection />
+                    <button type="button" class="button quiet icon" aria-label="Close" title="Close (Esc)" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
                 </div>

@@ -1,4 +1,4 @@
-//! A field that finds open tasks of the project by their words, and collects the chosen ones: a combobox with chips.
+//! A field that finds tasks of the project by their words, and collects the chosen ones: a combobox with chips.
 //!
 //! Must not know what the chosen tasks are for.
 
@@ -19,14 +19,23 @@ const MAX_OPTIONS: usize = 7;
 
 #[component]
 pub(crate) fn TaskPicker(
-    id: &'static str,
+    #[prop(into)] id: String,
     label: &'static str,
     chosen: RwSignal<Vec<TaskId>>,
     /// A task that cannot be chosen.
     #[prop(optional_no_strip)]
     except: Option<TaskId>,
+    /// Whether a choice replaces the one before.
+    #[prop(optional)]
+    single: bool,
+    /// Whether the label is only a placeholder for those who see it.
+    #[prop(optional)]
+    hides_label: bool,
+    /// The tasks that can be chosen.
+    #[prop(default = is_open_task)]
+    offers: fn(&Card) -> bool,
 ) -> impl IntoView {
-    let store = Store::from_context();
+    let (store, id) = (Store::from_context(), StoredValue::new(id));
     let (typed, is_open, active) = (RwSignal::new(String::new()), RwSignal::new(false), RwSignal::new(0_usize));
     // Read only while the list is open, and as it is then: options that move would be chosen by mistake.
     let options = Memo::new(move |_| {
@@ -34,16 +43,23 @@ pub(crate) fn TaskPicker(
             return Vec::new();
         }
         let (typed, chosen) = (typed.get(), chosen.get());
-        let is_offered = |card: &&Card| card.status.is_open() && Some(&card.id) != except.as_ref() && !chosen.contains(&card.id);
+        let is_offered = |card: &&Card| offers(card) && Some(&card.id) != except.as_ref() && !chosen.contains(&card.id);
         found(store.cards_where(is_offered, usize::MAX), &typed)
     });
     let choose = Callback::new(move |index: usize| {
         if let Some(card) = options.with_untracked(|options| options.get(index).cloned()) {
-            chosen.update(|chosen| chosen.push(card.id));
+            chosen.update(|chosen| {
+                if single {
+                    chosen.clear();
+                }
+                chosen.push(card.id);
+            });
             typed.set(String::new());
             is_open.set(false);
         }
     });
+    let option_id = move |index: usize| id.with_value(|id| format!("{id}-option-{index}"));
+    let list_id = id.with_value(|id| format!("{id}-list"));
     let on_key = move |event: KeyboardEvent| {
         let count = options.with_untracked(Vec::len);
         match event.key().as_str() {
@@ -81,7 +97,7 @@ pub(crate) fn TaskPicker(
         let state = CardState::of(&card);
         view! {
             <li
-                id=format!("{id}-option-{index}")
+                id=option_id(index)
                 role="option"
                 aria-selected=move || (active.get() == index).to_string()
                 // The field keeps the focus.
@@ -98,29 +114,29 @@ pub(crate) fn TaskPicker(
     let has_options = Memo::new(move |_| !options.with(Vec::is_empty));
     let status = move || match (is_open.get(), options.with(Vec::len)) {
         (false, _) => String::new(),
-        (true, 0) if typed.with(|typed| typed.trim().is_empty()) => "No other open task".to_owned(),
-        (true, 0) => "No open task has these words".to_owned(),
+        (true, 0) if typed.with(|typed| typed.trim().is_empty()) => "No other task to choose".to_owned(),
+        (true, 0) => "No task to choose has these words".to_owned(),
         (true, 1) => "1 task".to_owned(),
         (true, count) => format!("{count} tasks"),
     };
     view! {
         <div class="field task-picker">
-            <label for=id>{label}</label>
+            <label for=id.get_value() class:visually-hidden=hides_label>{label}</label>
             <Show when=move || !chosen.with(Vec::is_empty)>
                 <ul class="options-list" aria-label="Chosen tasks">{move || chosen.get().into_iter().map(chip).collect_view()}</ul>
             </Show>
             <input
-                id=id
+                id=id.get_value()
                 class="input"
                 type="text"
                 role="combobox"
                 autocomplete="off"
                 spellcheck="false"
-                placeholder="Find a task by its words or its number"
+                placeholder=if hides_label { label } else { "Find a task by its words or its number" }
                 aria-autocomplete="list"
                 aria-expanded=move || has_options.get().to_string()
-                aria-controls=format!("{id}-list")
-                aria-activedescendant=move || has_options.get().then(|| format!("{id}-option-{}", active.get()))
+                aria-controls=list_id.clone()
+                aria-activedescendant=move || has_options.get().then(|| option_id(active.get()))
                 prop:value=typed
                 on:input:target=move |event| {
                     active.set(0);
@@ -131,12 +147,16 @@ pub(crate) fn TaskPicker(
                 on:blur=move |_| is_open.set(false)
                 on:keydown=on_key
             />
-            <ul id=format!("{id}-list") role="listbox" aria-label=label hidden=move || !has_options.get()>
+            <ul id=list_id role="listbox" aria-label=label hidden=move || !has_options.get()>
                 {move || options.get().into_iter().enumerate().map(option).collect_view()}
             </ul>
             <p class="hint" role="status">{status}</p>
         </div>
     }
+}
+
+fn is_open_task(card: &Card) -> bool {
+    card.status.is_open()
 }
 
 /// The cards with these words, the best match first. Without words, the newest cards.

@@ -1,13 +1,11 @@
 //! The menu of views of a board: the grouping, and the saved views with the dialogs that save, rename and delete them.
 
-use leptos::html;
 use leptos::prelude::*;
-use web_sys::HtmlElement;
 
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextField, has_text};
 use crate::components::icon::{CLOSE, GROUPS, Icon};
-use crate::components::menu::Menu;
+use crate::components::menu::{MenuButton, MenuItem};
 use crate::filter::Filter;
 use crate::grouping::Grouping;
 use crate::lazy::lazy;
@@ -31,30 +29,15 @@ pub(crate) fn ViewMenu(
     board: String,
     groupings: &'static [Grouping],
 ) -> impl IntoView {
-    let button = NodeRef::<html::Button>::new();
-    let anchor = RwSignal::new_local(None::<HtmlElement>);
     let dialog = RwSignal::new(ViewDialog::None);
-    let (close, close_dialog) = (Callback::new(move |()| anchor.set(None)), Callback::new(move |()| dialog.set(ViewDialog::None)));
+    let close = Callback::new(move |()| dialog.set(ViewDialog::None));
     let board = StoredValue::new(board);
     let grouping = move |group: Option<Grouping>| {
-        let pick = move |_| {
-            close.run(());
-            filter.update(|filter| filter.group = group);
-        };
+        let pick = move |()| filter.update(|filter| filter.group = group);
         let checked = filter.with_untracked(|filter| filter.group == group);
-        view! {
-            <button type="button" role="menuitemradio" aria-checked=checked.to_string() tabindex="-1" on:click=pick>
-                {group.map_or("No groups", Grouping::label)}
-            </button>
-        }
+        view! { <MenuItem label=group.map_or("No groups", Grouping::label) checked=Some(checked) act=pick /> }
     };
-    let item = move |label: String, act: Callback<()>| {
-        let pick = move |_| {
-            close.run(());
-            act.run(());
-        };
-        view! { <button type="button" role="menuitem" tabindex="-1" on:click=pick>{label}</button> }
-    };
+    let item = move |label: String, act: Callback<()>| view! { <MenuItem label=label act=act /> };
     let items = move || {
         let views = board.with_value(|board| saved_view::load(board));
         let (has_views, has_filter) = (!views.is_empty(), filter.with_untracked(|filter| *filter != Filter::default()));
@@ -73,22 +56,11 @@ pub(crate) fn ViewMenu(
         .into_any()
     };
     view! {
-        <button
-            type="button"
-            class="button quiet icon"
-            aria-haspopup="menu"
-            aria-label="Groups and saved views"
-            title="Groups and saved views"
-            node_ref=button
-            on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
-        >
-            <Icon drawing=GROUPS />
-        </button>
-        {move || anchor.get().map(|anchor| view! { <Menu label="Group the cards" anchor=anchor close=close>{items()}</Menu> })}
+        <MenuButton label="Groups and saved views" drawing=GROUPS items=items />
         {move || match dialog.get() {
             ViewDialog::None => ().into_any(),
-            ViewDialog::Save => lazy(move || parts::save_view_dialog(filter, board, close_dialog)),
-            ViewDialog::Edit => lazy(move || parts::edit_views_dialog(board, close_dialog)),
+            ViewDialog::Save => lazy(move || parts::save_view_dialog(filter, board, close)),
+            ViewDialog::Edit => lazy(move || parts::edit_views_dialog(board, close)),
         }}
     }
 }

@@ -12,6 +12,7 @@ use domain::runs::land::Landing;
 use leptos::prelude::*;
 
 use crate::components::icon::{BRANCH, Icon};
+use crate::overview::Overview;
 use crate::project_data::ProjectData;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
@@ -33,6 +34,11 @@ pub(crate) fn LandLink() -> impl IntoView {
         let complete = store.project.with(|project| project.as_ref().is_some_and(|project| project.status == ProjectStatus::Complete));
         complete && navigation.get().task().is_none()
     });
+    let projects = Overview::from_context().projects.watch().value;
+    let tasks = Memo::new(move |_| {
+        let project = data.project();
+        projects.with(|projects| projects.iter().flatten().find(|summary| summary.project.id == project).and_then(|summary| summary.ready_to_land))
+    });
     let route = Route::Land { project: data.project(), landing: None };
     view! {
         <Show when=move || can_land.get()>
@@ -46,10 +52,15 @@ pub(crate) fn LandLink() -> impl IntoView {
                 }
             >
                 <Icon drawing=BRANCH />
-                "Land"
+                {move || land_label(tasks.get())}
             </a>
         </Show>
     }
+}
+
+/// The text of the button, with the number of tasks that no landing brought yet.
+fn land_label(tasks: Option<u32>) -> String {
+    tasks.map_or_else(|| "Land".to_owned(), |tasks| format!("Land {tasks}"))
 }
 
 /// The short name of a landing.

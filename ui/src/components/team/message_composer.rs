@@ -9,7 +9,7 @@ use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};
 
 use crate::client::Client;
 use crate::components::badge::team::{name_label, names_label};
-use crate::components::board::task_options::task_options;
+use crate::components::board::task_picker::TaskPicker;
 use crate::components::cc_picker::CcPicker;
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, Icon};
@@ -18,7 +18,6 @@ use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
-use crate::store::Store;
 
 const FIELD: &str = "message-text";
 
@@ -40,10 +39,10 @@ pub(crate) fn MessageComposer(
     /// The message to reply to.
     replying_to: RwSignal<Option<Message>>,
 ) -> impl IntoView {
-    let (client, data, store, toasts) = (Client::from_context(), ProjectData::from_context(), Store::from_context(), Toasts::from_context());
+    let (client, data, toasts) = (Client::from_context(), ProjectData::from_context(), Toasts::from_context());
     let text = draft(&format!("message/{}", data.project()));
     let to = RwSignal::new(String::new());
-    let task = RwSignal::new(None::<TaskId>);
+    let task = RwSignal::new(Vec::<TaskId>::new());
     let cc = RwSignal::new(Vec::<String>::new());
     let sending = RwSignal::new(false);
     let active = data.active_agents();
@@ -63,7 +62,7 @@ pub(crate) fn MessageComposer(
     // A filter by agent or task presets the recipient and the task.
     Effect::new(move || {
         let filter = data.message_filter.get();
-        task.set(filter.task);
+        task.set(filter.task.into_iter().collect());
         if let Some(agent) = filter.agent.filter(|agent| !reader.is(agent)) {
             to.set(agent);
         }
@@ -88,7 +87,7 @@ pub(crate) fn MessageComposer(
             content: text.get_untracked(),
             cc: cc.get_untracked(),
             // A reply inherits the task of its original.
-            task_id: task.get_untracked().filter(|_| reply_to.is_none()),
+            task_id: task.get_untracked().pop().filter(|_| reply_to.is_none()),
             reply_to,
         };
         client.watch(client.send_message(data.project(), new), move |result| {
@@ -117,18 +116,6 @@ pub(crate) fn MessageComposer(
             .map(|name| view! { <option value=name.clone() selected=to.with_untracked(|to| *to == name)>{name_label(&name)}</option> })
             .collect_view()
     };
-    // A chosen task stays on offer when it is finished.
-    let tasks = Memo::new(move |_| {
-        let chosen = task.get();
-        task_options(store, |card| card.status.is_open() || chosen.as_ref() == Some(&card.id))
-    });
-    let options = move || {
-        let option = |(id, title): (TaskId, String)| {
-            let chosen = task.with_untracked(|task| task.as_ref() == Some(&id));
-            view! { <option value=id.to_string() selected=chosen>{title}</option> }
-        };
-        tasks.get().into_iter().map(option).collect_view()
-    };
     view! {
         <form class="composer" on:submit=move |event: SubmitEvent| {
             event.prevent_default();
@@ -152,15 +139,7 @@ pub(crate) fn MessageComposer(
                     <CcPicker names=cc_candidates picked=cc />
                 </Show>
                 <Show when=move || replying_to.with(Option::is_none)>
-                    <select
-                        class="input narrow"
-                        aria-label="Task"
-                        prop:value=move || task.get().map(|task| task.to_string()).unwrap_or_default()
-                        on:change:target=move |event| task.set(event.target().value().parse().ok())
-                    >
-                        <option value="">"No task"</option>
-                        {options}
-                    </select>
+                    <TaskPicker id="message-task" label="Task (optional)" chosen=task single=true hides_label=true />
                 </Show>
             </div>
             <textarea

@@ -1,6 +1,7 @@
 //! The history of a project in plain words, newest first, by day. New events appear at the top and do not move what the reader looks at.
 
 use domain::board::activity::{Activity, Topic};
+use domain::event::Seq;
 use domain::id::TaskId;
 use domain::team::agent::RUNNER;
 use leptos::html::Div;
@@ -58,7 +59,7 @@ pub(crate) fn ActivityPage() -> impl IntoView {
     });
     let unseen = Memo::new(move |_| {
         let Some(seen) = seen.get() else { return 0 };
-        history.entries.with(|entries| entries.iter().take_while(|entry| entry.seq > seen).count())
+        history.entries.with(|entries| newer_than(seen, entries.iter().map(|entry| entry.seq)))
     });
     let to_top = move |_| {
         if let Some(list) = list.get_untracked() {
@@ -89,7 +90,7 @@ pub(crate) fn ActivityPage() -> impl IntoView {
                 <Show when=move || unseen.get() != 0>
                     <button type="button" class="button small activity-new" on:click=to_top>
                         <Icon drawing=UP />
-                        {move || if unseen.get() == 1 { "1 new event".to_owned() } else { format!("{} new events", unseen.get()) }}
+                        {move || new_events(unseen.get())}
                     </button>
                 </Show>
                 {move || history.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
@@ -115,6 +116,15 @@ pub(crate) fn ActivityPage() -> impl IntoView {
             </div>
         </div>
     }
+}
+
+/// The number of events, newest first, after the one that the reader saw last.
+fn newer_than(seen: Seq, events: impl Iterator<Item = Seq>) -> usize {
+    events.take_while(|seq| *seq > seen).count()
+}
+
+fn new_events(count: usize) -> String {
+    if count == 1 { "1 new event".to_owned() } else { format!("{count} new events") }
 }
 
 /// The list without events, or without any that match the filters.
@@ -220,4 +230,15 @@ fn Entry(entry: Activity) -> impl IntoView {
         </li>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn button_counts_the_events_above_what_the_reader_saw() {
+        assert_eq!([9, 7, 3].map(|seen| newer_than(seen, [9, 8, 5].into_iter())), [0, 2, 3]);
+        assert_eq!([1, 2].map(new_events), ["1 new event", "2 new events"]);
+    }
 }

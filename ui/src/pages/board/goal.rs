@@ -10,7 +10,7 @@ use crate::components::badge::team::name_label;
 use crate::components::badge::{Badge, card_badge, goal_badge, progress_label};
 use crate::components::board::goal_bar::{GoalBar, progress_of};
 use crate::components::board::task_link::TaskLink;
-use crate::components::board::task_options::task_options;
+use crate::components::board::task_picker::TaskPicker;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, non_empty};
 use crate::components::icon::{CLOSE, Icon};
@@ -125,32 +125,20 @@ fn LinkedTask(task: TaskId) -> impl IntoView {
 /// A choice of tasks without a goal, to add one.
 #[component]
 fn LinkTask(goal: GoalId) -> impl IntoView {
-    let (client, store) = (Client::from_context(), Store::from_context());
-    // The panel of a task offers the goal too, so a limited list is enough.
-    let free = Memo::new(move |_| task_options(store, |card| card.goal_id.is_none() && card.round_of.is_none()));
-    let link = move |id: &str| {
-        if let Ok(task) = id.parse::<TaskId>() {
+    let client = Client::from_context();
+    let chosen = RwSignal::new(Vec::<TaskId>::new());
+    let id = format!("link-{goal}");
+    Effect::new(move || {
+        if let Some(task) = chosen.with(|chosen| chosen.first().cloned()) {
             client.act(client.link_goal(task, Some(goal.clone())), |_| {});
+            chosen.set(Vec::new());
         }
-    };
-    let link = Callback::new(move |id: String| link(&id));
-    view! {
-        <Show when=move || !free.with(Vec::is_empty)>
-            <select class="input narrow" aria-label="Add a task to the goal" on:change:target=move |event| {
-                let id = event.target().value();
-                event.target().set_value("");
-                link.run(id);
-            }>
-                <option value="">"Add a task…"</option>
-                {move || {
-                    free.get()
-                        .into_iter()
-                        .map(|(id, label)| view! { <option value=id.to_string()>{label}</option> })
-                        .collect_view()
-                }}
-            </select>
-        </Show>
-    }
+    });
+    view! { <TaskPicker id=id label="Add a task to the goal" chosen=chosen hides_label=true offers=has_no_goal /> }
+}
+
+fn has_no_goal(card: &Card) -> bool {
+    card.goal_id.is_none() && card.round_of.is_none()
 }
 
 #[component]

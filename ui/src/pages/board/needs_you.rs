@@ -11,7 +11,7 @@ use crate::client::{Client, MessageFilter};
 use crate::components::badge::Tone;
 use crate::components::badge::team::name_heading;
 use crate::components::bar::Bar;
-use crate::components::board::card_actions::{ActionButton, settle};
+use crate::components::board::card_actions::{ActionButton, AnswerButton, answers, settle};
 use crate::components::glyph::{Glyph, StateGlyph};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::permission::PermissionBox;
@@ -192,19 +192,19 @@ fn raise(client: Client, project: Option<ProjectId>, task: Option<TaskId>) -> Op
     }
 }
 
-/// The offered answers of a question.
+/// The answers to a question.
 #[component]
 fn Answers(task: TaskId, question: Question) -> impl IntoView {
     let client = Client::from_context();
-    let default = question.default;
-    question
-        .options
+    let default = question.default.clone();
+    answers(question.options, question.default)
         .into_iter()
-        .map(|option| {
+        .enumerate()
+        .map(|(place, option)| {
             let (task, answer) = (task.clone(), option.clone());
             let label = if default.as_ref() == Some(&option) { format!("{option} (suggested)") } else { option };
             let act = Callback::new(move |()| client.act(client.answer(task.clone(), answer.clone()), |_| {}));
-            view! { <ActionButton label=label act=act /> }
+            view! { <AnswerButton place=place label=label act=act /> }
         })
         .collect_view()
 }

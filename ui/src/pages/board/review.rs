@@ -4,7 +4,7 @@
 
 use domain::board::review::Decisions;
 use domain::id::TaskId;
-use domain::runs::diff::{Diff, DiffSize, FileDiff};
+use domain::runs::diff::{Conflict, Diff, DiffSize, FileDiff};
 use domain::runs::evidence::short;
 use domain::wire::ReviewView;
 use leptos::prelude::*;
@@ -43,7 +43,8 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
     let again = RwSignal::new(0_u32);
     let shown_task = task.clone();
     Effect::new(move || {
-        changed.track();
+        // A memo follows the card only once it is read.
+        let _version = changed.get();
         again.track();
         let request = client.review(shown_task.clone());
         spawn_local(async move {
@@ -91,10 +92,9 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
     // A newer commit is offered, because the reader is in the middle of this one.
     let newer = Memo::new(move |_| {
         let head = loaded(page, |page| page.head.clone())??;
-        review.head.with(|shown| !shown.is_empty() && *shown != head).then_some(head)
+        review.head.with(|shown| is_newer(&head, shown)).then_some(head)
     });
     let conflicts = Memo::new(move |_| loaded(page, |page| page.conflicts.clone()).unwrap_or_default());
-    let conflict_paths = move || conflicts.with(|conflicts| conflicts.iter().map(|conflict| conflict.path.clone()).collect::<Vec<_>>());
     let task_name = task.to_string();
     let back_link = home.path();
     view! {
@@ -113,11 +113,10 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
             </section>
         })}
         {move || {
-            let paths = conflict_paths();
-            (!paths.is_empty()).then(|| view! {
+            conflicts.with(|conflicts| conflicting(conflicts)).map(|paths| view! {
                 <section class="banner" data-tone="bad" aria-label="Conflicts">
                     <strong>"Conflicts with merged work:"</strong>
-                    <span>{paths.join(", ")}</span>
+                    <span>{paths}</span>
                     <span>"Its coder has to merge them before the work can be merged."</span>
                 </section>
             })
@@ -145,6 +144,17 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
         </main>
         <DecisionBar decisions=decisions paths=paths outdated=Callback::new(move |()| again.update(|count| *count += 1)) />
     }
+}
+
+/// Whether `head` is another commit than the shown one, which is empty until the changes are loaded.
+fn is_newer(head: &str, shown: &str) -> bool {
+    !shown.is_empty() && shown != head
+}
+
+/// The files with conflicts, if there are any.
+fn conflicting(conflicts: &[Conflict]) -> Option<String> {
+    let paths: Vec<&str> = conflicts.iter().map(|conflict| conflict.path.as_str()).collect();
+    (!paths.is_empty()).then(|| paths.join(", "))
 }
 
 /// An answer, or why there is none; nothing if the reader has to sign in first.
@@ -284,5 +294,23 @@ fn step_line(by: isize) {
     let next = current.map_or_else(first, |index| index.checked_add_signed(by));
     if let Some(line) = next.and_then(|next| lines.get(next)) {
         let _focused = line.focus();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn banner_says_that_a_newer_version_is_there() {
+        assert!(is_newer("def", "abc"));
+        assert!(!is_newer("abc", "abc") && !is_newer("abc", ""), "nothing is shown yet");
+    }
+
+    #[test]
+    fn banner_names_the_files_with_conflicts() {
+        let conflict = |path: &str| Conflict { path: path.to_owned(), hunks: Vec::new(), why: None };
+        assert_eq!(conflicting(&[conflict("a.rs"), conflict("b.rs")]).as_deref(), Some("a.rs, b.rs"));
+        assert_eq!(conflicting(&[]), None);
     }
 }

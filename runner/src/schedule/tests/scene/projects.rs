@@ -25,13 +25,19 @@ impl Scene {
 
     /// A person paused that project.
     pub(in crate::schedule::tests) fn paused(mut self, number: u64) -> Self {
-        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: Some(at(11, 0)), resumed_at: None });
+        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: Some(at(11, 0)), resumed_at: None, is_archived: false });
+        self
+    }
+
+    /// A person archived that project.
+    pub(in crate::schedule::tests) fn archived(mut self, number: u64) -> Self {
+        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: Some(at(11, 0)), resumed_at: None, is_archived: true });
         self
     }
 
     /// That project was paused until then.
     pub(in crate::schedule::tests) fn resumed(mut self, number: u64, when: Timestamp) -> Self {
-        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: None, resumed_at: Some(when) });
+        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: None, resumed_at: Some(when), is_archived: false });
         self
     }
 }

@@ -2,7 +2,6 @@
 
 use domain::board::review::{Decisions, LineComment};
 use domain::runs::evidence::short;
-use domain::wire::TaskView;
 use leptos::prelude::*;
 
 use crate::client::{Client, Failure};
@@ -36,11 +35,11 @@ pub(crate) fn DecisionBar(
     };
     let approve = move |_| {
         busy.set(true);
-        client.watch(client.approve_commit(review.task(), review.head.get_untracked()), move |result: Result<TaskView, Failure>| {
+        client.watch(client.approve(review.task(), None, Some(review.head.get_untracked())), move |result| {
             let _page_closed = busy.try_set(false);
             match result {
-                Ok(view) => {
-                    toasts.success(view.note.unwrap_or_else(|| "Approved.".to_owned()));
+                Ok(task) => {
+                    toasts.success(task.note.unwrap_or_else(|| "Approved.".to_owned()));
                     leave.go(review);
                 }
                 Err(Failure::Refused(problem)) if problem.status == 409 => outdated.run(()),
