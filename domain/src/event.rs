@@ -19,6 +19,8 @@ use crate::board::plan::PlanEvent;
 use crate::board::project::{Project, ProjectEvent};
 use crate::board::question::QuestionEvent;
 use crate::board::task::event::TaskEvent;
+use crate::context::memory::MemoryEvent;
+use crate::context::session::SessionEvent;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::runs::checkout::CheckoutEvent;
 use crate::runs::interrupt::InterruptEvent;
@@ -130,6 +132,8 @@ join! {
     Handshake(HandshakeEvent),
     Contract(ContractEvent),
     Minion(MinionEvent),
+    Session(SessionEvent),
+    Memory(MemoryEvent),
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ macro_rules! each_refusal {
             Handshake($crate::team::handshake::HandshakeRefusal),
             Hat($crate::team::hat::HatRefusal),
             Minion($crate::team::minion::MinionRefusal),
+            Session($crate::context::session::SessionRefusal),
+            Memory($crate::context::memory::MemoryRefusal),
         }
     };
 }

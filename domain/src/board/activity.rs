@@ -20,7 +20,7 @@ vocabulary! {
         Work = "work",
         /// Decisions of people and reviewers, and requests for them.
         Decisions = "decisions",
-        /// Comments, messages and handshakes.
+        /// Comments, messages, handshakes and findings.
         Messages = "messages",
         /// Failed attempts, refusals of the sandbox, outages and limits.
         Failures = "failures",
@@ -67,7 +67,9 @@ impl Topic {
             | "work_paused"
             | "work_resumed" => Self::Decisions,
             "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => Self::Messages,
-            _ if kind.starts_with("comment_") || kind.starts_with("handshake_") => Self::Messages,
+            _ if kind.starts_with("comment_") || kind.starts_with("handshake_") || kind.starts_with("session_") || kind.starts_with("memory_") => {
+                Self::Messages
+            }
             "hat_assigned" | "spawn_policy_set" | "token_made" | "event_erased" => Self::Project,
             _ if ["project_", "goal_", "contract_", "agent_", "person_", "browser_session_"].iter().any(|start| kind.starts_with(start)) => {
                 Self::Project

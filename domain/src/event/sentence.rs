@@ -10,6 +10,9 @@ use crate::board::project::ProjectEvent;
 use crate::board::question::QuestionEvent;
 use crate::board::status::{HeldBy, Status};
 use crate::board::task::event::TaskEvent;
+use crate::context::memory::MemoryEvent;
+use crate::context::session::SessionEvent;
+use crate::context::session::visibility::Visibility;
 use crate::event::{Envelope, Event};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::checkout::CheckoutEvent;
@@ -61,6 +64,10 @@ pub const DETAILS: &[&str] = &[
     "token_made",
     "browser_session_opened",
     "browser_session_revoked",
+    "session_created",
+    "session_message_added",
+    "memory_set",
+    "memory_deleted",
 ];
 
 /// Words an event for `reader`, who is called "you".
@@ -129,6 +136,13 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
             MinionStatus::Completed => "got the result of a helper".to_owned(),
             MinionStatus::Failed => "lost a helper".to_owned(),
         },
+        Event::Session(SessionEvent::Created { .. }) => "opened a session for findings".to_owned(),
+        Event::Session(SessionEvent::Closed { .. }) => "closed a session for findings".to_owned(),
+        Event::Session(SessionEvent::MessageAdded { visibility: Visibility::Public, .. }) => "shared a finding".to_owned(),
+        Event::Session(SessionEvent::MessageAdded { .. }) => "wrote a private note".to_owned(),
+        Event::Session(SessionEvent::PrivateRead { messages, .. }) => format!("read {} of others", count(*messages, "private note")),
+        Event::Memory(MemoryEvent::Set { key, .. }) => format!("remembered {}", excerpt(key, QUOTED_CHARACTERS)),
+        Event::Memory(MemoryEvent::Deleted { key, .. }) => format!("forgot {}", excerpt(key, QUOTED_CHARACTERS)),
     };
     let name = name_of(&envelope.actor, reader);
     // The name of a participant keeps its letters.

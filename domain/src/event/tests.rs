@@ -8,6 +8,9 @@ use crate::board::goal::GoalStatus;
 use crate::board::project::tests::{card, project};
 use crate::board::status::{HeldBy, Status};
 use crate::board::wait_reason::WaitReason;
+use crate::context::memory::MemoryScope;
+use crate::context::session::ContextSessionId;
+use crate::context::session::visibility::Visibility;
 use crate::event::live::LiveEvent;
 use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
@@ -124,6 +127,12 @@ fn every() -> Vec<Event> {
         ContractEvent::Declared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 }.into(),
         MinionEvent::SpawnPolicySet { scope: "global".to_owned() }.into(),
         MinionEvent::Logged { minion: 4, status: MinionStatus::Spawned }.into(),
+        SessionEvent::Created { session: ContextSessionId::new(5) }.into(),
+        SessionEvent::Closed { session: ContextSessionId::new(5) }.into(),
+        SessionEvent::MessageAdded { session: ContextSessionId::new(5), message: 6, visibility: Visibility::Private }.into(),
+        SessionEvent::PrivateRead { session: ContextSessionId::new(5), messages: 2 }.into(),
+        MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task }.into(),
+        MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global }.into(),
     ]
 }
 
@@ -239,6 +248,12 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"contract_declared","contract":3,"name":"save","contract_type":"function","version":2}
     {"kind":"spawn_policy_set","scope":"global"}
     {"kind":"minion_logged","minion":4,"status":"spawned"}
+    {"kind":"session_created","session":"session_0000000000000005"}
+    {"kind":"session_closed","session":"session_0000000000000005"}
+    {"kind":"session_message_added","session":"session_0000000000000005","message":6,"visibility":"private"}
+    {"kind":"session_private_read","session":"session_0000000000000005","messages":2}
+    {"kind":"memory_set","key":"build","scope":"task"}
+    {"kind":"memory_deleted","key":"build","scope":"global"}
     "#);
 }
 

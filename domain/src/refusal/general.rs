@@ -38,6 +38,7 @@ fn example_id(what: &str) -> &'static str {
         "project" => "PROJ-001",
         "run" => "RUN-001",
         "goal" => "GOAL-001",
+        "session" => "session_0123456789abcdef",
         "message" | "handshake" | "contract" | "browser session" | "person" => "1",
         _ => "TASK-001",
     }

@@ -15,6 +15,8 @@ use crate::board::status::Status;
 use crate::board::task::refusal::TaskRefusal;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
+use crate::context::memory::MemoryRefusal;
+use crate::context::session::{ContextSessionId, SessionRefusal};
 use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
@@ -119,6 +121,13 @@ fn every() -> Vec<Refusal> {
         HandshakeRefusal::NotATarget { handshake: 2, agent: mara() }.into(),
         GoalRefusal::Unfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
         MinionRefusal::LimitReached { agent: mara(), problem: "3 of 3 are at work".to_owned() }.into(),
+        SessionRefusal::Closed { session: ContextSessionId::new(5) }.into(),
+        SessionRefusal::StaysOpen { session: ContextSessionId::new(5) }.into(),
+        SessionRefusal::NotYours { session: ContextSessionId::new(5), creator: mara() }.into(),
+        SessionRefusal::AdminOnly.into(),
+        MemoryRefusal::Exists { key: "build".to_owned() }.into(),
+        MemoryRefusal::Missing { key: "build".to_owned() }.into(),
+        MemoryRefusal::Full { entries: 1_000 }.into(),
     ]
 }
 
@@ -281,6 +290,20 @@ fn codes_sentences_and_hints_are_stable() {
         First have agents that neither built nor approved these tasks verify them with verify_task.
     no-minion: platform/mara cannot start a helper: 3 of 3 are at work
         Do the work yourself, or wait until a helper has ended and log it with log_minion.
+    session-closed: the session session_0000000000000005 is closed
+        Read it with get_messages, and write into another one: list_sessions shows them.
+    session-stays-open: the session session_0000000000000005 belongs to its project or plan, and stays open
+        Close only sessions that were created with create_session.
+    session-not-yours: the session session_0000000000000005 was created by platform/mara
+        Leave it to its creator, a lead or the human.
+    admin-only: admin_only messages require the admin permission
+        Use public, private or agent_only. Only the owner of the board has the admin permission.
+    memory-exists: an entry with the key build exists
+        Read it with get_memory, choose another key, or call set_memory with overwrite.
+    not-found: no entry has the key build
+        Call list_memory to see your keys.
+    memory-full: the memory is full: it has 1000 entries
+        Delete entries that nobody needs with delete_memory, or replace one.
     "#);
 }
 
