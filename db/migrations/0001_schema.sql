@@ -638,6 +638,83 @@ CREATE TABLE webhooks (
   reported_until TEXT NOT NULL
 ) STRICT;
 
+-- Context.
+
+-- Places in which agents share findings. Each project and each plan has one by itself, which stays open. A session of a person can have no project.
+CREATE TABLE context_sessions (
+  id         TEXT PRIMARY KEY,
+  project_id TEXT REFERENCES projects(id),
+  kind       TEXT NOT NULL CHECK (kind IN ('project', 'plan', 'shared')),
+  -- The planning task of a plan's session.
+  task_id    TEXT REFERENCES tasks(id),
+  purpose    TEXT NOT NULL,
+  metadata   TEXT NOT NULL CHECK (json_valid(metadata)),
+  created_by TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  closed_at  TEXT,
+  CHECK ((kind = 'plan') = (task_id IS NOT NULL)),
+  CHECK (kind = 'shared' OR (project_id IS NOT NULL AND closed_at IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX one_session_per_project ON context_sessions (project_id) WHERE kind = 'project';
+CREATE UNIQUE INDEX one_session_per_plan ON context_sessions (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX context_sessions_by_project ON context_sessions (project_id, created_at, id);
+CREATE INDEX context_sessions_open ON context_sessions (project_id, created_at, id) WHERE closed_at IS NULL;
+
+-- What was written into a session. `audience` is a word for the readers of the message: a reader compares it with the words of its own.
+CREATE TABLE session_messages (
+  id          INTEGER PRIMARY KEY,
+  session_id  TEXT NOT NULL REFERENCES context_sessions(id),
+  sender      TEXT NOT NULL,
+  sender_type TEXT NOT NULL,
+  -- The run of a managed agent.
+  run_id      TEXT,
+  content     TEXT NOT NULL,
+  visibility  TEXT NOT NULL CHECK (visibility IN ('public', 'private', 'agent_only', 'admin_only')),
+  audience    TEXT NOT NULL,
+  metadata    TEXT NOT NULL CHECK (json_valid(metadata)),
+  parent_id   INTEGER REFERENCES session_messages(id),
+  created_at  TEXT NOT NULL
+) STRICT;
+CREATE INDEX session_messages_by_audience ON session_messages (session_id, audience, id);
+CREATE INDEX session_messages_by_time ON session_messages (session_id, audience, created_at, id);
+CREATE INDEX session_messages_by_sender ON session_messages (session_id, sender, audience, id);
+-- For the owner of the board, who may read what is hidden from others.
+CREATE INDEX session_messages_hidden ON session_messages (session_id, visibility, id) WHERE visibility <> 'public';
+CREATE INDEX session_messages_replies ON session_messages (parent_id) WHERE parent_id IS NOT NULL;
+
+-- The number of messages for each audience of a session, kept by every write of a message, so that no answer counts them.
+CREATE TABLE session_counts (
+  session_id TEXT NOT NULL REFERENCES context_sessions(id),
+  audience   TEXT NOT NULL,
+  visibility TEXT NOT NULL,
+  messages   INTEGER NOT NULL,
+  PRIMARY KEY (session_id, audience)
+) STRICT;
+
+-- What agents keep beyond a run. `owner` is a kind of managed agents, an external agent or a person. An entry counts in a session, on a task,
+-- or wherever its owner works.
+CREATE TABLE memories (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT REFERENCES projects(id),
+  owner      TEXT NOT NULL,
+  session_id TEXT REFERENCES context_sessions(id),
+  task_id    TEXT REFERENCES tasks(id),
+  key        TEXT NOT NULL,
+  value      TEXT NOT NULL CHECK (json_valid(value)),
+  metadata   TEXT NOT NULL CHECK (json_valid(metadata)),
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  expires_at TEXT,
+  CHECK (session_id IS NULL OR task_id IS NULL)
+) STRICT;
+-- A missing project, session or task is a value like any other.
+CREATE UNIQUE INDEX memories_by_key ON memories (owner, COALESCE(project_id, ''), COALESCE(session_id, ''), COALESCE(task_id, ''), key);
+CREATE INDEX memories_by_project ON memories (project_id) WHERE project_id IS NOT NULL;
+CREATE INDEX memories_by_session ON memories (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX memories_by_task ON memories (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX memories_expiring ON memories (expires_at) WHERE expires_at IS NOT NULL;
+
 -- Log.
 
 -- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.

@@ -2,10 +2,12 @@
 
 use domain::actor::Actor;
 use domain::board::transition::Mover;
+use domain::context::reader::Reader;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
 use domain::team::agent::RUNNER;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::person::{PersonRefusal, PersonRole, Right, participant};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +81,21 @@ impl Caller {
             Self::Run(run) => Some(&run.project_id),
             Self::Agent(agent) => Some(&agent.project_id),
             Self::Invite(room) => Some(&room.project_id),
+        }
+    }
+
+    /// Returns the caller as shared context sees it.
+    ///
+    /// # Errors
+    /// When the caller has no name yet, or is the runner, which shares nothing.
+    pub(crate) fn reader(&self) -> Result<Reader, AgentRefusal> {
+        match self {
+            Self::Person(person) => Ok(Reader::Person { name: person.name.clone(), role: person.role }),
+            Self::Run(run) => {
+                Ok(Reader::Run { project: run.project_id.clone(), run: run.run_id.clone(), kind: run.phase, task: run.task_id.clone() })
+            }
+            Self::Agent(agent) => Ok(Reader::Agent { project: agent.project_id.clone(), name: agent.name.clone() }),
+            Self::Runner | Self::Invite(_) => Err(AgentRefusal::NotRegistered),
         }
     }
 

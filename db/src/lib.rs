@@ -19,6 +19,7 @@
 mod board;
 mod caller;
 mod consequences;
+mod context;
 mod engine;
 mod error;
 mod figures;
@@ -37,6 +38,9 @@ pub use board::review_round::ReviewFacts;
 pub use board::search::SearchQuery;
 pub use board::task::write::change::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
+pub use context::memory::MemoryListQuery;
+pub use context::session::SessionListQuery;
+pub use context::session::message::SessionMessageQuery;
 pub use engine::backup::backup;
 pub use engine::open::Db;
 pub use engine::presence::ConnectionGuard;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::time::Timestamp;
 
+use crate::context::memory::write as memory;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::engine::writer::UseCase;
@@ -38,6 +39,8 @@ pub struct Pruned {
     pub deliveries: u64,
     /// Messages of managed agents or the runner, whose recipients were managed agents that had read them before they departed.
     pub messages: u64,
+    /// Entries of agents' memory that expired.
+    pub memories: u64,
 }
 
 impl Db {
@@ -53,6 +56,7 @@ impl Db {
             calls: self.remove_until_none(move |tx| Box::pin(idempotent::remove_old_answers(tx, batch))).await?,
             deliveries: self.remove_deliveries(cutoff).await?,
             messages: self.remove_messages(cutoff).await?,
+            memories: self.remove_until_none(move |tx| Box::pin(memory::remove_expired(tx, batch))).await?,
         })
     }
 

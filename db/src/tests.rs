@@ -3,6 +3,7 @@
 mod backup;
 mod board;
 mod clock;
+mod context;
 mod coverage;
 mod engine;
 mod external_agents;

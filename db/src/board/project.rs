@@ -20,6 +20,7 @@ use domain::wire::{NewProject, ProjectPatch};
 
 use crate::board::task::write::{NewTaskRow, insert};
 use crate::caller::Caller;
+use crate::context::session::write as context;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
@@ -61,6 +62,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
+                context::insert_own(tx, &caller, &id, None, &title).await?;
                 tx.record_for_project(&caller, &id, ProjectEvent::Created {});
                 if plan {
                     let task = NewTaskRow {

@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 38] = [
+const STATEMENTS: [&str; 43] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -37,6 +37,11 @@ const STATEMENTS: [&str; 38] = [
     "DELETE FROM contract_versions WHERE contract_id IN (SELECT id FROM contracts WHERE project_id = $1)",
     "DELETE FROM contracts WHERE project_id = $1",
     "DELETE FROM spawn_policies WHERE project_id = $1",
+    "DELETE FROM memories WHERE project_id = $1 OR session_id IN (SELECT id FROM context_sessions WHERE project_id = $1)",
+    "DELETE FROM session_counts WHERE session_id IN (SELECT id FROM context_sessions WHERE project_id = $1)",
+    "UPDATE session_messages SET parent_id = NULL WHERE parent_id IS NOT NULL AND session_id IN (SELECT id FROM context_sessions WHERE project_id = $1)",
+    "DELETE FROM session_messages WHERE session_id IN (SELECT id FROM context_sessions WHERE project_id = $1)",
+    "DELETE FROM context_sessions WHERE project_id = $1",
     "DELETE FROM minions WHERE project_id = $1",
     "DELETE FROM tokens WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM tokens WHERE project_id = $1",

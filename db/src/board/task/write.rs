@@ -23,6 +23,7 @@ use crate::board::search::row::task_body;
 use crate::board::search::write::{self as search, Document};
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
+use crate::context::session::write as context;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::runs::run::write::fence_run;
@@ -43,6 +44,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
     let now = tx.now.to_string();
     let fields = row.fields;
+    let title = fields.title.clone();
     let text = searchable(&fields.title, fields.description.as_deref(), None);
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
@@ -67,6 +69,9 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .await?;
     let document = Document { kind: SearchKind::Task, reference: id.as_str(), project: &row.project, task: Some(&id) };
     search::add(tx, document, &text).await?;
+    if row.phase == AgentKind::Planner {
+        context::insert_own(tx, caller, &row.project, Some(&id), &title).await?;
+    }
     tx.record_for_task(caller, &row.project, &id, TaskEvent::Created {});
     Ok(id)
 }

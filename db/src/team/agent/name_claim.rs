@@ -9,6 +9,8 @@ use domain::time::Timestamp;
 
 use crate::caller::{Caller, agent_call_scope};
 use crate::consequences::agent_left::{agent_left, name_reclaimed};
+use crate::context::memory::write as memory;
+use crate::context::session::write::orphan_private_messages;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::active_names;
@@ -78,8 +80,8 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
     person.map_or(Ok(()), |_| Err(AgentRefusal::NameTaken { name: name.to_owned() }.into()))
 }
 
-/// Releases a name before another agent claims it: marks its messages as read and unassigns its tasks, because they were meant for the
-/// earlier agent.
+/// Releases a name before another agent claims it: marks its messages as read, unassigns its tasks, and removes its private notes and its
+/// memory, because they were meant for the earlier agent.
 pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     let (project, name) = (&before.project_id, before.name.as_str());
     name_reclaimed(tx, project, name).await?;
@@ -87,6 +89,8 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
         agent_left(tx, &Caller::Runner, project, name).await?;
     }
     mark_all_read(tx, project, name).await?;
+    orphan_private_messages(tx, project, name).await?;
+    memory::delete_of_agent(tx, project, name).await?;
     // Without `left_at_message`, the new agent has missed no broadcast.
     sqlx::query(
         "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,

@@ -9,6 +9,10 @@ use domain::board::status::{HeldBy, Status};
 use domain::board::task::TaskPatch;
 use domain::board::task::event::TaskEvent;
 use domain::board::wait_reason::WaitReason;
+use domain::context::memory::NewMemoryEntry;
+use domain::context::metadata::Metadata;
+use domain::context::session::visibility::Visibility;
+use domain::context::session::{NewContextSession, NewSessionMessage};
 use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
@@ -31,7 +35,7 @@ use domain::wire::{NewProject, ProjectPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, landing, probe, whole_board};
-use crate::{Caller, LimitSubject, NewPermission};
+use crate::{Caller, LimitSubject, NewPermission, SessionMessageQuery};
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -76,6 +80,38 @@ async fn repository(store: &Store) {
     db.record_dropped_rescue(human, project, "refs/rescue", &"kept".to_owned()).await.unwrap();
     let place = RepositoryPlace { repo_path: "/home/ann/moved".to_owned(), git_dir: "/home/ann/moved/.git".to_owned() };
     db.relocate_project(human, project, place, Vec::new()).await.unwrap();
+}
+
+/// Records every event of shared context.
+async fn context(store: &Store) {
+    let (db, project, human) = (&store.db, &store.project, &Caller::owner());
+    let mara = store.member("mara", &[]).await;
+    let new = NewContextSession { purpose: "Search".to_owned(), metadata: Metadata::new() };
+    let session = db.create_context_session(&mara, Some(project), new).await.unwrap().id;
+    let note = |visibility| NewSessionMessage {
+        content: "The parser is in a.rs".to_owned(),
+        visibility: Some(visibility),
+        metadata: Metadata::new(),
+        parent_message_id: None,
+    };
+    for visibility in [Visibility::Public, Visibility::Private] {
+        db.add_session_message(&mara, &session, note(visibility)).await.unwrap();
+    }
+    let private = SessionMessageQuery { visibility: Some(Visibility::Private), ..SessionMessageQuery::default() };
+    db.session_messages(human, &session, &private).await.unwrap();
+    db.close_context_session(human, &session).await.unwrap();
+    let entry = |key: &str| NewMemoryEntry {
+        key: key.to_owned(),
+        value: "make".into(),
+        session_id: None,
+        scope: None,
+        expires_in: Some(60),
+        metadata: Metadata::new(),
+        overwrite: true,
+    };
+    db.set_memory(&mara, entry("build")).await.unwrap();
+    db.set_memory(&mara, entry("test")).await.unwrap();
+    db.delete_memory(&mara, "test", None).await.unwrap();
 }
 
 /// Takes a project through every kind of event.
@@ -150,6 +186,7 @@ pub(crate) async fn story() -> Store {
     other_projects(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
+    context(&store).await;
     gates(&store).await;
     store
 }

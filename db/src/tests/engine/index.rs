@@ -23,6 +23,9 @@ use crate::board::task::order;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::board::task::write::moves;
 use crate::consequences::task_changed;
+use crate::context::memory::{row as memory, write as memory_writes};
+use crate::context::session::row::{self as sessions, Part};
+use crate::context::session::write as session_writes;
 use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
 use crate::figures;
@@ -140,6 +143,19 @@ async fn no_daily_statement_scans_what_grows() {
         archive::TAKEN_OVER.to_owned(),
         search::candidates_sql(),
         format!("{} (1, 2, 3)", search::TEXTS),
+        sessions::OF_PLAN.to_owned(),
+        sessions::list_sql(true, false),
+        sessions::list_sql(false, true),
+        sessions::messages_sql(&Part::Before(1), 4),
+        sessions::messages_sql(&Part::OfSender("mara"), 4),
+        sessions::messages_sql(&Part::Between(crate::now(), crate::now()), 4),
+        sessions::HIDDEN.to_owned(),
+        sessions::COUNTS.to_owned(),
+        session_writes::WITH_AUDIENCE.to_owned(),
+        memory::BY_KEY.to_owned(),
+        memory::OF_OWNER.to_owned(),
+        memory::COUNT.to_owned(),
+        memory_writes::EXPIRED.to_owned(),
         activity::sql(&ActivityQuery::default()),
         activity::sql(&ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }),
         activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
@@ -177,6 +193,11 @@ async fn no_daily_statement_scans_what_grows() {
         "deliveries",
         "search_documents",
         "search_vocabulary",
+        "context_sessions",
+        "s",
+        "session_messages",
+        "session_counts",
+        "memories",
         "usage_by_day",
         "finished_by_day",
     ];
@@ -189,6 +210,26 @@ async fn no_daily_statement_scans_what_grows() {
             assert!(!line.contains(">?)") || line.contains("=?"), "{line}\n{statement}");
         }
     }
+}
+
+/// Each audience of a reader is one walk from the newest message on, which sorts nothing.
+#[tokio::test]
+async fn messages_of_a_session_are_read_in_the_order_of_an_index() {
+    let store = Store::board().await;
+    for (part, index) in [
+        (Part::Before(1), "session_messages_by_audience (session_id=? AND audience=? AND id<?)"),
+        (Part::OfSender("mara"), "session_messages_by_sender (session_id=? AND sender=? AND audience=?)"),
+        (Part::Between(crate::now(), crate::now()), "session_messages_by_time (session_id=? AND audience=? AND created_at>? AND created_at<?)"),
+    ] {
+        let plan = plan(&store, &sessions::messages_sql(&part, 1)).await;
+        assert!(plan.contains(index), "{plan}");
+        let (walk, _) = plan.split_once(index).unwrap();
+        assert!(!walk.contains("TEMP B-TREE"), "{plan}");
+    }
+    let hidden = plan(&store, sessions::HIDDEN).await;
+    assert!(hidden.contains("session_messages_hidden (session_id=? AND visibility=? AND id<?)") && !hidden.contains("TEMP B-TREE"), "{hidden}");
+    let listed = plan(&store, &sessions::list_sql(true, false)).await;
+    assert!(listed.contains("context_sessions_open (project_id=?)") && !listed.contains("TEMP B-TREE"), "{listed}");
 }
 
 /// A search goes through the newest matches until it has enough, and sorts nothing.

@@ -1,0 +1,93 @@
+//! Reads entries of memory. An expired one is not read.
+
+use domain::context::memory::{MemoryEntry, MemoryOwner, MemoryPlace, MemorySummary};
+use domain::context::session::ContextSessionId;
+use domain::id::{ProjectId, TaskId};
+use domain::time::Timestamp;
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::engine::column::{count, json, optional, parsed};
+use crate::error::Result;
+
+/// The entry of owner `$1` in project `$2` with the place `$3`, `$4` and the key `$5`, unless it expired at `$6`.
+pub(crate) const BY_KEY: &str = "SELECT * FROM memories
+    WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND COALESCE(session_id, '') = $3 AND COALESCE(task_id, '') = $4 AND key = $5
+      AND (expires_at IS NULL OR expires_at > $6)";
+
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
+    owner: &MemoryOwner,
+    place: &MemoryPlace,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<MemoryEntry>> {
+    let row = sqlx::query(BY_KEY)
+        .bind(&owner.key)
+        .bind(owner.project.as_ref().map_or("", ProjectId::as_str))
+        .bind(place.session.as_ref().map_or("", ContextSessionId::as_str))
+        .bind(place.task.as_ref().map_or("", TaskId::as_str))
+        .bind(key)
+        .bind(now.to_string())
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(entry_of).transpose()
+}
+
+/// The entries of owner `$1` in project `$2` that have not expired at `$3`, the last changed first. An owner has a limited number.
+pub(crate) const OF_OWNER: &str = "SELECT key, session_id, task_id, created_at, updated_at, expires_at, length(CAST(value AS BLOB)) AS value_size
+    FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY updated_at DESC, id DESC";
+
+pub(super) async fn list(connection: &mut SqliteConnection, owner: &MemoryOwner, now: Timestamp) -> Result<Vec<MemorySummary>> {
+    let rows = sqlx::query(OF_OWNER)
+        .bind(&owner.key)
+        .bind(owner.project.as_ref().map_or("", ProjectId::as_str))
+        .bind(now.to_string())
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(summary_of).collect()
+}
+
+/// At most `$3` entries of owner `$1` in project `$2`. Expired ones count until they are removed.
+pub(crate) const COUNT: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 LIMIT $3) AS own";
+
+/// Counts the entries of an owner, up to a maximum.
+pub(super) async fn count_up_to(connection: &mut SqliteConnection, owner: &MemoryOwner, max: u32) -> Result<u32> {
+    let found: i64 =
+        sqlx::query_scalar(COUNT).bind(&owner.key).bind(owner.project.as_ref().map_or("", ProjectId::as_str)).bind(max).fetch_one(connection).await?;
+    Ok(u32::try_from(found).unwrap_or(max))
+}
+
+fn place_of(row: &SqliteRow) -> Result<MemoryPlace> {
+    Ok(MemoryPlace { session: optional(row, "session_id")?, task: optional(row, "task_id")? })
+}
+
+fn entry_of(row: &SqliteRow) -> Result<MemoryEntry> {
+    let place = place_of(row)?;
+    Ok(MemoryEntry {
+        key: row.try_get("key")?,
+        value: json(row, "value")?.unwrap_or(Value::Null),
+        metadata: json(row, "metadata")?.unwrap_or_default(),
+        scope: place.scope(),
+        session_id: place.session,
+        task_id: place.task,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+        expires_at: optional(row, "expires_at")?,
+    })
+}
+
+fn summary_of(row: &SqliteRow) -> Result<MemorySummary> {
+    let place = place_of(row)?;
+    Ok(MemorySummary {
+        key: row.try_get("key")?,
+        scope: place.scope(),
+        session_id: place.session,
+        task_id: place.task,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+        expires_at: optional(row, "expires_at")?,
+        value_size: count(row, "value_size")?,
+    })
+}

@@ -1,0 +1,94 @@
+//! Writes entries of memory, and removes expired ones. Must not decide who owns an entry.
+
+use domain::context::memory::{MemoryEvent, MemoryOwner, MemoryPlace};
+use domain::context::metadata::Metadata;
+use domain::context::reader::Reader;
+use domain::context::session::ContextSessionId;
+use domain::id::{ProjectId, TaskId};
+use domain::time::Timestamp;
+
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// A validated entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewMemoryRow<'a> {
+    pub(super) owner: &'a MemoryOwner,
+    pub(super) place: &'a MemoryPlace,
+    pub(super) key: &'a str,
+    pub(super) value: &'a str,
+    pub(super) metadata: &'a Metadata,
+    pub(super) expires_at: Option<Timestamp>,
+}
+
+/// Inserts or replaces an entry. One that replaces an expired entry is new.
+pub(super) async fn upsert(tx: &mut Tx, row: NewMemoryRow<'_>) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO memories (owner, project_id, session_id, task_id, key, value, metadata, created_at, updated_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
+         ON CONFLICT (owner, COALESCE(project_id, ''), COALESCE(session_id, ''), COALESCE(task_id, ''), key) DO UPDATE SET value = excluded.value,
+           metadata = excluded.metadata, updated_at = excluded.updated_at, expires_at = excluded.expires_at,
+           created_at = CASE WHEN memories.expires_at <= $8 THEN $8 ELSE memories.created_at END",
+    )
+    .bind(&row.owner.key)
+    .bind(row.owner.project.as_ref().map(ProjectId::as_str))
+    .bind(row.place.session.as_ref().map(ContextSessionId::as_str))
+    .bind(row.place.task.as_ref().map(TaskId::as_str))
+    .bind(row.key)
+    .bind(row.value)
+    .bind(serde_json::to_string(row.metadata)?)
+    .bind(tx.now.to_string())
+    .bind(row.expires_at.map(|at| at.to_string()))
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn delete(tx: &mut Tx, owner: &MemoryOwner, place: &MemoryPlace, key: &str) -> Result<()> {
+    sqlx::query(
+        "DELETE FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND COALESCE(session_id, '') = $3 AND COALESCE(task_id, '') = $4
+           AND key = $5",
+    )
+    .bind(&owner.key)
+    .bind(owner.project.as_ref().map_or("", ProjectId::as_str))
+    .bind(place.session.as_ref().map_or("", ContextSessionId::as_str))
+    .bind(place.task.as_ref().map_or("", TaskId::as_str))
+    .bind(key)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+/// Records an event of an entry. A person has entries without a project.
+pub(super) fn record(tx: &mut Tx, caller: &Caller, owner: &MemoryOwner, event: MemoryEvent) {
+    match (&owner.project, caller) {
+        (Some(project), Caller::Run(run)) => tx.record_without_card(caller, project, Some(&run.task_id), event),
+        (Some(project), _) => tx.record_without_card(caller, project, None, event),
+        (None, _) => tx.record(caller, event),
+    }
+}
+
+/// Deletes the entries of an external agent, because another agent gets its name.
+pub(crate) async fn delete_of_agent(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    let owner = MemoryOwner::of_reader(&Reader::Agent { project: project.clone(), name: name.to_owned() });
+    sqlx::query("DELETE FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2")
+        .bind(&owner.key)
+        .bind(project.as_str())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// The oldest expired entries at `$1`, at most `$2`.
+pub(crate) const EXPIRED: &str = "SELECT id FROM memories WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
+
+/// Removes at most `batch` expired entries. Returns how many were removed.
+pub(crate) async fn remove_expired(tx: &mut Tx, batch: i64) -> Result<u64> {
+    let removed = sqlx::query(sqlx::AssertSqlSafe(format!("DELETE FROM memories WHERE id IN ({EXPIRED})")))
+        .bind(tx.now.to_string())
+        .bind(batch)
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(removed.rows_affected())
+}

@@ -1,0 +1,207 @@
+//! Reads sessions and their messages. Must not decide who may read a message: the words of a reader's audiences do.
+
+use domain::context::reader::Reader;
+use domain::context::session::visibility::{Visibility, audiences};
+use domain::context::session::{ContextSession, ContextSessionId, SessionMessage};
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::caller::Caller;
+use crate::engine::column::{json, optional, parsed};
+use crate::error::{Error, Result};
+
+pub(crate) async fn read(connection: &mut SqliteConnection, id: &ContextSessionId) -> Result<ContextSession> {
+    let row = sqlx::query("SELECT * FROM context_sessions WHERE id = $1").bind(id.as_str()).fetch_optional(connection).await?;
+    session_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("session", id)))?)
+}
+
+/// Reads a session for a caller, and the reader that the caller is. A session that it may not read does not exist.
+pub(crate) async fn read_for(connection: &mut SqliteConnection, caller: &Caller, id: &ContextSessionId) -> Result<(ContextSession, Reader)> {
+    let reader = caller.reader()?;
+    let session = read(connection, id).await?;
+    if audiences(&reader, session.project_id.as_ref()).is_empty() {
+        return Err(Refusal::not_found("session", id).into());
+    }
+    Ok((session, reader))
+}
+
+/// The session of the plan that task `$1` belongs to.
+pub(crate) const OF_PLAN: &str = "SELECT s.* FROM tasks t JOIN context_sessions s ON s.task_id IN (t.id, t.round_of, t.parent_task_id)
+    WHERE t.id = $1 ORDER BY s.task_id = t.id DESC LIMIT 1";
+
+/// Reads the session of the plan of `task`, or else that of the project.
+pub(crate) async fn own(connection: &mut SqliteConnection, project: &ProjectId, task: Option<&TaskId>) -> Result<ContextSession> {
+    if let Some(task) = task
+        && let Some(row) = sqlx::query(OF_PLAN).bind(task.as_str()).fetch_optional(&mut *connection).await?
+    {
+        return session_of(&row);
+    }
+    let row = sqlx::query("SELECT * FROM context_sessions WHERE project_id = $1 AND kind = 'project'")
+        .bind(project.as_str())
+        .fetch_optional(connection)
+        .await?;
+    session_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("project", project)))?)
+}
+
+/// The sessions of a project `$1`, or those without one, newest first.
+pub(crate) fn list_sql(has_project: bool, include_closed: bool) -> String {
+    let project = if has_project { "project_id = $1" } else { "project_id IS $1" };
+    let open = if include_closed { "" } else { " AND closed_at IS NULL" };
+    format!("SELECT * FROM context_sessions WHERE {project}{open} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3")
+}
+
+pub(super) async fn list(
+    connection: &mut SqliteConnection,
+    project: Option<&ProjectId>,
+    include_closed: bool,
+    limit: u32,
+    offset: u32,
+) -> Result<Vec<ContextSession>> {
+    let rows = sqlx::query(AssertSqlSafe(list_sql(project.is_some(), include_closed)))
+        .bind(project.map(ProjectId::as_str))
+        .bind(limit)
+        .bind(offset)
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(session_of).collect()
+}
+
+fn session_of(row: &SqliteRow) -> Result<ContextSession> {
+    Ok(ContextSession {
+        id: parsed(row, "id")?,
+        project_id: optional(row, "project_id")?,
+        kind: parsed(row, "kind")?,
+        task_id: optional(row, "task_id")?,
+        purpose: row.try_get("purpose")?,
+        metadata: json(row, "metadata")?.unwrap_or_default(),
+        created_by: row.try_get("created_by")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+        is_active: row.try_get::<Option<&str>, _>("closed_at")?.is_none(),
+    })
+}
+
+/// The order and the limits of a part of a session's messages.
+#[derive(Debug, Clone)]
+pub(crate) enum Part<'a> {
+    /// The newest messages before this one.
+    Before(i64),
+    /// The newest ones of a sender.
+    OfSender(&'a str),
+    /// The oldest ones of a period, both ends included.
+    Between(Timestamp, Timestamp),
+}
+
+/// The messages of session `$1` with one of `audiences` audiences, which are bound from `$6` on. Each audience is one walk through an index,
+/// which ends after as many messages as the answer can have.
+pub(crate) fn messages_sql(part: &Part<'_>, audiences: usize) -> String {
+    let (condition, order) = match part {
+        Part::Before(_) => ("id < $4", "id DESC"),
+        Part::OfSender(_) => ("sender = $4", "id DESC"),
+        Part::Between(..) => ("created_at >= $4 AND created_at <= $5", "created_at, id"),
+    };
+    let walk = |number: usize| {
+        format!(
+            "SELECT id, created_at FROM (SELECT id, created_at FROM session_messages WHERE session_id = $1 AND audience = ${} AND {condition}
+             ORDER BY {order} LIMIT $2 + $3)",
+            number + 6
+        )
+    };
+    let walks: Vec<String> = (0..audiences).map(walk).collect();
+    format!(
+        "SELECT m.* FROM (SELECT id FROM ({}) ORDER BY {order} LIMIT $2 OFFSET $3) AS w JOIN session_messages m ON m.id = w.id ORDER BY {}",
+        walks.join(" UNION ALL "),
+        order.replace("created_at", "m.created_at").replace("id", "m.id")
+    )
+}
+
+/// Reads at most `limit` messages whose audience is among `words`, each with its audience.
+pub(super) async fn messages(
+    connection: &mut SqliteConnection,
+    session: &ContextSessionId,
+    part: &Part<'_>,
+    words: &[String],
+    (limit, offset): (u32, u32),
+) -> Result<Vec<(String, SessionMessage)>> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = sqlx::query(AssertSqlSafe(messages_sql(part, words.len()))).bind(session.as_str()).bind(limit).bind(offset);
+    let query = match part {
+        Part::Before(id) => query.bind(id).bind(None::<String>),
+        Part::OfSender(name) => query.bind(name).bind(None::<String>),
+        Part::Between(from, to) => query.bind(from.to_string()).bind(to.to_string()),
+    };
+    let query = words.iter().fold(query, |query, word| query.bind(word));
+    query.fetch_all(connection).await?.iter().map(with_audience).collect()
+}
+
+/// The messages of session `$1` with the visibility `$2`, whoever their readers are, newest first.
+pub(crate) const HIDDEN: &str = "SELECT * FROM session_messages
+    WHERE session_id = $1 AND visibility = $2 AND visibility <> 'public' AND id < $3 ORDER BY id DESC LIMIT $4 OFFSET $5";
+
+/// Reads messages of a visibility that other readers cannot see, each with its audience.
+pub(super) async fn hidden(
+    connection: &mut SqliteConnection,
+    session: &ContextSessionId,
+    visibility: Visibility,
+    before: i64,
+    (limit, offset): (u32, u32),
+) -> Result<Vec<(String, SessionMessage)>> {
+    let rows =
+        sqlx::query(HIDDEN).bind(session.as_str()).bind(visibility.as_str()).bind(before).bind(limit).bind(offset).fetch_all(connection).await?;
+    rows.iter().map(with_audience).collect()
+}
+
+/// The number of messages of session `$1` for each audience.
+pub(crate) const COUNTS: &str = "SELECT audience, visibility, messages FROM session_counts WHERE session_id = $1";
+
+/// Counts the messages whose audience and visibility are counted.
+pub(super) async fn count_messages(
+    connection: &mut SqliteConnection,
+    session: &ContextSessionId,
+    is_counted: impl Fn(&str, Visibility) -> bool,
+) -> Result<u64> {
+    let mut total = 0;
+    for row in sqlx::query(COUNTS).bind(session.as_str()).fetch_all(connection).await? {
+        if is_counted(row.try_get("audience")?, parsed(&row, "visibility")?) {
+            total += u64::try_from(row.try_get::<i64, _>("messages")?).unwrap_or_default();
+        }
+    }
+    Ok(total)
+}
+
+/// Returns the audience of a message, if it is in this session.
+pub(super) async fn audience_of(connection: &mut SqliteConnection, session: &ContextSessionId, message: i64) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar("SELECT audience FROM session_messages WHERE id = $1 AND session_id = $2")
+        .bind(message)
+        .bind(session.as_str())
+        .fetch_optional(connection)
+        .await?)
+}
+
+pub(super) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {
+    message_of(&sqlx::query("SELECT * FROM session_messages WHERE id = $1").bind(id).fetch_one(connection).await?)
+}
+
+fn with_audience(row: &SqliteRow) -> Result<(String, SessionMessage)> {
+    Ok((row.try_get("audience")?, message_of(row)?))
+}
+
+fn message_of(row: &SqliteRow) -> Result<SessionMessage> {
+    Ok(SessionMessage {
+        id: row.try_get("id")?,
+        session_id: parsed(row, "session_id")?,
+        sender: row.try_get("sender")?,
+        sender_type: row.try_get("sender_type")?,
+        run_id: optional(row, "run_id")?,
+        content: row.try_get("content")?,
+        visibility: parsed(row, "visibility")?,
+        metadata: json(row, "metadata")?.unwrap_or_default(),
+        timestamp: parsed(row, "created_at")?,
+        parent_message_id: row.try_get("parent_id")?,
+    })
+}

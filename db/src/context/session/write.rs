@@ -1,0 +1,149 @@
+//! Writes sessions, their messages and their counts. Must not decide who may write, or who may read.
+
+use domain::context::metadata::Metadata;
+use domain::context::reader::Reader;
+use domain::context::session::visibility::{Audience, Visibility};
+use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionEvent, SessionKind};
+use domain::id::{ProjectId, TaskId};
+
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// A session to insert.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewSessionRow<'a> {
+    pub(crate) project: Option<&'a ProjectId>,
+    pub(crate) kind: SessionKind,
+    pub(crate) task: Option<&'a TaskId>,
+    pub(crate) purpose: &'a str,
+    pub(crate) creator: &'a str,
+}
+
+/// Inserts a session and returns its id.
+pub(crate) async fn insert(tx: &mut Tx, row: NewSessionRow<'_>, metadata: &Metadata) -> Result<ContextSessionId> {
+    let id = ContextSessionId::new(rand::random());
+    sqlx::query(
+        "INSERT INTO context_sessions (id, project_id, kind, task_id, purpose, metadata, created_by, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+    )
+    .bind(id.as_str())
+    .bind(row.project.map(ProjectId::as_str))
+    .bind(row.kind.as_str())
+    .bind(row.task.map(TaskId::as_str))
+    .bind(row.purpose)
+    .bind(serde_json::to_string(metadata)?)
+    .bind(row.creator)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(id)
+}
+
+/// Inserts the session that a project or a plan has by itself. The event of the project or the planning task covers it.
+pub(crate) async fn insert_own(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, purpose: &str) -> Result<()> {
+    let kind = if task.is_some() { SessionKind::Plan } else { SessionKind::Project };
+    let creator = caller.name().unwrap_or_default();
+    insert(tx, NewSessionRow { project: Some(project), kind, task, purpose, creator: &creator }, &Metadata::new()).await?;
+    Ok(())
+}
+
+pub(super) async fn close(tx: &mut Tx, id: &ContextSessionId) -> Result<()> {
+    sqlx::query("UPDATE context_sessions SET closed_at = $2, updated_at = $2 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Records an event of a session, which can be without a project.
+pub(super) fn record(tx: &mut Tx, caller: &Caller, project: Option<&ProjectId>, event: SessionEvent) {
+    match (project, caller) {
+        (Some(project), Caller::Run(run)) => tx.record_without_card(caller, project, Some(&run.task_id), event),
+        (Some(project), _) => tx.record_without_card(caller, project, None, event),
+        (None, _) => tx.record(caller, event),
+    }
+}
+
+/// Inserts a validated message and returns its id.
+pub(super) async fn insert_message(
+    tx: &mut Tx,
+    session: &ContextSession,
+    sender: &Reader,
+    audience: &Audience,
+    new: &NewSessionMessage,
+) -> Result<i64> {
+    let run = match sender {
+        Reader::Run { run, .. } => Some(run.as_str()),
+        Reader::Agent { .. } | Reader::Person { .. } => None,
+    };
+    let id: i64 = sqlx::query_scalar(
+        "INSERT INTO session_messages (session_id, sender, sender_type, run_id, content, visibility, audience, metadata, parent_id, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
+    )
+    .bind(session.id.as_str())
+    .bind(sender.name())
+    .bind(sender.sender_type())
+    .bind(run)
+    .bind(&new.content)
+    .bind(audience.visibility.as_str())
+    .bind(audience.word())
+    .bind(serde_json::to_string(&new.metadata)?)
+    .bind(new.parent_message_id)
+    .bind(tx.now.to_string())
+    .fetch_one(&mut tx.connection)
+    .await?;
+    add_to_count(tx, &session.id, &audience.word(), audience.visibility, 1).await?;
+    sqlx::query("UPDATE context_sessions SET updated_at = $2 WHERE id = $1")
+        .bind(session.id.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(id)
+}
+
+async fn add_to_count(tx: &mut Tx, session: &ContextSessionId, audience: &str, visibility: Visibility, messages: i64) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO session_counts (session_id, audience, visibility, messages) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (session_id, audience) DO UPDATE SET messages = session_counts.messages + excluded.messages",
+    )
+    .bind(session.as_str())
+    .bind(audience)
+    .bind(visibility.as_str())
+    .bind(messages)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+/// The sessions of project `$1` with messages for the audience `$2`.
+pub(crate) const WITH_AUDIENCE: &str = "SELECT c.session_id, c.visibility, c.messages FROM context_sessions s
+    JOIN session_counts c ON c.session_id = s.id AND c.audience = $2 WHERE s.project_id = $1";
+
+/// Takes the readers from the private messages of an external agent, because another agent gets its name.
+pub(crate) async fn orphan_private_messages(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    let before = Reader::Agent { project: project.clone(), name: name.to_owned() };
+    for visibility in [Visibility::Private, Visibility::AgentOnly] {
+        let word = Audience::of_message(visibility, &before).word();
+        let orphaned = format!("{word}:gone");
+        let sessions: Vec<(String, String, i64)> =
+            sqlx::query_as(WITH_AUDIENCE).bind(project.as_str()).bind(&word).fetch_all(&mut tx.connection).await?;
+        for (session, visibility, messages) in sessions {
+            let session: ContextSessionId = session.parse()?;
+            sqlx::query("UPDATE session_messages SET audience = $3 WHERE session_id = $1 AND audience = $2")
+                .bind(session.as_str())
+                .bind(&word)
+                .bind(&orphaned)
+                .execute(&mut tx.connection)
+                .await?;
+            sqlx::query("DELETE FROM session_counts WHERE session_id = $1 AND audience = $2")
+                .bind(session.as_str())
+                .bind(&word)
+                .execute(&mut tx.connection)
+                .await?;
+            add_to_count(tx, &session, &orphaned, visibility.parse()?, messages).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! Tests of shared context: sessions, who reads their messages, and memory.
+
+mod leak;
+mod memory;
+mod session;
+mod visibility;
