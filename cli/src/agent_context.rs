@@ -61,6 +61,9 @@ impl TestBoard {
         self.db.create_agent_token(&owner, project, mara).await.unwrap();
         self.db.create_goal(&owner, project, NewGoal { title: TITLE.to_owned(), description: None }).await.unwrap();
         self.db.initiate_handshake(&owner, project, DESCRIPTION, vec!["mara".to_owned()]).await.unwrap();
+        let entry = serde_json::from_value(json!({"key": "build", "value": "make"})).unwrap();
+        let mara = db::AgentCaller { project_id: project.clone(), name: "mara".to_owned(), call_id: None };
+        self.db.set_memory(&Caller::Agent(mara), entry).await.unwrap();
     }
 
     async fn start(&self, task: &TaskId, phase: AgentKind) -> ReservedRun {

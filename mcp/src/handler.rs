@@ -22,6 +22,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::answered::{Answers, Written};
 use crate::call::{self, Call};
 use crate::notice::Notices;
 use crate::push::{Push, stream};
@@ -44,6 +45,7 @@ struct Inner {
     db: Db,
     tools: ToolRouter<Handler>,
     notices: Notices,
+    answers: Answers,
     push: Arc<Push>,
     _end: DropGuard,
 }
@@ -53,7 +55,7 @@ impl Handler {
     pub(crate) fn new(db: Db, push: Arc<Push>, shutdown: &CancellationToken) -> Self {
         let end = shutdown.child_token();
         push.start(db.clone(), end.clone());
-        Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), push, _end: end.drop_guard() }))
+        Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), answers: Answers::default(), push, _end: end.drop_guard() }))
     }
 
     /// Looks up what an agent's list of tools depends on. The list is shorter if that fails, but its calls work.
@@ -72,6 +74,17 @@ impl Handler {
             tracing::warn!(%error, ?caller, "a list of tools is shorter, because the facts for it could not be read");
             ListingFacts::default()
         })
+    }
+
+    /// Marks the messages of earlier answers as read: the agent that calls again has them. If that fails, they are shown again.
+    async fn confirm_earlier_answers(&self, caller: &Caller) {
+        let confirmed = self.0.answers.confirmed_by(caller);
+        if confirmed.is_empty() {
+            return;
+        }
+        if let Err(error) = self.0.db.confirm_inbox(caller, confirmed).await {
+            tracing::warn!(%error, ?caller, "the messages of an earlier answer were not marked as read");
+        }
     }
 
     /// Carries out a call if the caller may make it. A session acts as the agent that it registers as.
@@ -93,7 +106,9 @@ impl Handler {
         }
         let call_id = meta::call_id(&context.meta).map(|id| call::idempotency_key(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
         let caller = caller.with_call_id(call_id);
+        self.confirm_earlier_answers(&caller).await;
         let session = identity(&context.extensions)?.session.clone();
+        let written = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Written>()).cloned();
         context.extensions.insert(Call { db: self.0.db.clone(), caller: caller.clone(), scope });
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
@@ -104,6 +119,9 @@ impl Handler {
             tracing::warn!(%error, "a session was not switched to the agent that it registered as");
         }
         let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
+        if let Some(written) = written.filter(|_| inbox_was_read) {
+            self.0.answers.add(&caller, shown_messages(result), written);
+        }
         match self.0.notices.take(&self.0.db, &caller, inbox_was_read).await {
             Ok(notices) => reply::add_notices(result, &notices),
             Err(error) => tracing::warn!(%error, ?caller, "the notices could not be read"),
@@ -261,6 +279,12 @@ fn alert(tool: &mut Tool, alert: Option<String>) {
 /// Returns the token in the result of `register`.
 pub(crate) fn given_token(result: &CallToolResult) -> Option<&str> {
     result.structured_content.as_ref().filter(|_| result.is_error != Some(true))?.get("token").and_then(Value::as_str)
+}
+
+/// Returns the ids of the messages in the result of `check_inbox`.
+fn shown_messages(result: &CallToolResult) -> Vec<i64> {
+    let messages = result.structured_content.as_ref().and_then(|data| data.get("messages")).and_then(Value::as_array);
+    messages.into_iter().flatten().filter_map(|message| message.get("id").and_then(Value::as_i64)).collect()
 }
 
 /// Returns a list of tools that no cache may share or keep, because it depends on the caller.

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answered;
 mod bearer;
 mod bridge;
 mod call;

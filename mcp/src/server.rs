@@ -27,6 +27,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::streams::SessionStreams;
+use crate::answered::Written;
 use crate::bearer::Bearer;
 use crate::handler::Handler;
 use crate::meta::{BRIDGE_FORMAT, BRIDGE_FORMAT_HEADER};
@@ -102,12 +103,14 @@ async fn authenticate(State(state): State<McpState>, mut request: Request, next:
     }
     let session = identity.session.clone();
     request.extensions_mut().insert(identity.clone());
+    let written = Written::default();
+    request.extensions_mut().insert(written.clone());
     if let Some(session) = &session {
         session.touch();
     }
     let response = match *request.method() {
         Method::POST if body::is_json(request.headers()) => match state.post(identity, request, next).await {
-            Ok(response) | Err(response) => response,
+            Ok(response) | Err(response) => written.watch(response),
         },
         Method::GET => state.get(identity, request, next).await,
         Method::DELETE => state.delete(request, next).await,

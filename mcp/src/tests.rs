@@ -6,6 +6,7 @@ mod bridge;
 mod bridge_resource;
 mod calls;
 mod connect;
+mod context;
 mod coordination;
 mod fixture;
 mod idempotency;

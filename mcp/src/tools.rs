@@ -4,6 +4,7 @@
 
 mod arguments;
 mod board;
+mod context;
 pub(crate) mod definition;
 mod managed;
 mod team;
@@ -29,7 +30,7 @@ pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of you
 
 /// All tools.
 pub(crate) fn table() -> impl Iterator<Item = &'static ToolDefinition> {
-    [board::TOOLS, team::TOOLS].into_iter().flatten().copied().flatten()
+    [board::TOOLS, context::TOOLS, team::TOOLS].into_iter().flatten().copied().flatten()
 }
 
 pub(crate) fn definition(tool: &str) -> Option<&'static ToolDefinition> {

@@ -10,7 +10,8 @@ use crate::error::Result;
 const IN_USE: &str = "SELECT
     EXISTS (SELECT 1 FROM goals WHERE project_id = $1) AS goals,
     EXISTS (SELECT 1 FROM handshakes WHERE project_id = $1 AND status = 'pending') AS handshakes,
-    EXISTS (SELECT 1 FROM agents WHERE project_id = $1 AND left_at IS NULL AND run_id IS NULL) AS external_agents";
+    EXISTS (SELECT 1 FROM agents WHERE project_id = $1 AND left_at IS NULL AND run_id IS NULL) AS external_agents,
+    EXISTS (SELECT 1 FROM memories WHERE project_id = $1) AS memory";
 
 /// The features that a project uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct FeaturesInUse {
     pub handshakes: bool,
     /// An external agent has joined and not left.
     pub external_agents: bool,
+    /// An agent kept a value.
+    pub memory: bool,
 }
 
 impl Db {
@@ -30,6 +33,11 @@ impl Db {
     /// When the store fails.
     pub async fn features_in_use(&self, project: &ProjectId) -> Result<FeaturesInUse> {
         let row = sqlx::query(IN_USE).bind(project.as_str()).fetch_one(&self.readers).await?;
-        Ok(FeaturesInUse { goals: row.try_get("goals")?, handshakes: row.try_get("handshakes")?, external_agents: row.try_get("external_agents")? })
+        Ok(FeaturesInUse {
+            goals: row.try_get("goals")?,
+            handshakes: row.try_get("handshakes")?,
+            external_agents: row.try_get("external_agents")?,
+            memory: row.try_get("memory")?,
+        })
     }
 }

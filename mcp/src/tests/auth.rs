@@ -23,19 +23,26 @@ fn every_tool() -> Vec<(&'static str, Value)> {
     vec![
         ("ack_handshake", json!({"handshake_id": 1})),
         ("add_comment", json!({"task_id": "TASK-001", "content": "x"})),
+        ("add_message", json!({"content": "x"})),
         ("approve_task", json!({"task_id": "TASK-001"})),
         ("ask_human", json!({"question": "?"})),
         ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
         ("check_inbox", json!({})),
+        ("close_session", json!({"session_id": "session_0123456789abcdef"})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
         ("create_goal", json!({"title": "x"})),
+        ("create_session", json!({"purpose": "x"})),
         ("create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "x"}]})),
         ("create_task", json!({"title": "x"})),
         ("declare_contract", json!({"name": "x", "type": "other", "spec": "x"})),
+        ("delete_memory", json!({"key": "x"})),
         ("deregister", json!({})),
         ("get_board", json!({})),
         ("get_history", json!({})),
+        ("get_memory", json!({"key": "x"})),
+        ("get_messages", json!({})),
         ("get_my_tasks", json!({})),
+        ("get_session", json!({})),
         ("get_spawn_policy", json!({})),
         ("get_task", json!({"task_id": "TASK-001"})),
         ("goal_status", json!({"goal_id": "GOAL-001"})),
@@ -44,13 +51,18 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("initiate_handshake", json!({"message": "x"})),
         ("link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": "GOAL-001"})),
         ("list_contracts", json!({})),
+        ("list_memory", json!({})),
+        ("list_sessions", json!({})),
         ("list_tasks", json!({})),
         ("log_minion", json!({"task_description": "x", "status": "spawned"})),
         ("ping", json!({})),
         ("register", json!({"agent_name": "x"})),
         ("reject_task", json!({"task_id": "TASK-001", "reason": "x"})),
         ("reject_verification", json!({"task_id": "TASK-001", "reason": "x"})),
+        ("search_by_sender", json!({"sender": "mara"})),
+        ("search_by_timerange", json!({"start_time": "2026-01-31T09:05:00Z", "end_time": "2026-01-31T09:06:00Z"})),
         ("send", json!({"to_agent": "human", "message": "x"})),
+        ("set_memory", json!({"key": "x", "value": "x"})),
         ("set_spawn_policy", json!({"scope": "global"})),
         ("set_status", json!({"status": "x"})),
         ("submit_for_review", json!({"task_id": "TASK-001", "summary": "x"})),
@@ -120,8 +132,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected =
-        "get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_tasks who";
+    let expected = "get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !listed.iter().any(|name| name == tool)) {
@@ -144,6 +155,7 @@ async fn another_project_does_not_exist() {
     let kim = Registration { name: "kim".to_owned(), ..Registration::default() };
     board.db.create_agent_token(&db::Caller::owner(), &ProjectId::new(2), kim).await.unwrap();
     let handshake = board.db.initiate_handshake(&db::Caller::owner(), &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
+    let session = board.db.own_context_session(&db::Caller::owner(), &ProjectId::new(2)).await.unwrap().id;
     let server = board.serve().await;
     let lead = board.agent("lena", &[Role::Lead]).await;
     for (caller, token) in [(super::table::run(AgentKind::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
@@ -175,6 +187,19 @@ async fn another_project_does_not_exist() {
             ("ack_handshake", json!({"handshake_id": handshake})),
             ("initiate_handshake", json!({"message": "x", "project": "PROJ-002"})),
             ("get_history", json!({"project": "PROJ-002"})),
+            ("create_session", json!({"purpose": "x", "project": "PROJ-002"})),
+            ("get_session", json!({"project": "PROJ-002"})),
+            ("get_session", json!({"session_id": session})),
+            ("list_sessions", json!({"project": "PROJ-002"})),
+            ("close_session", json!({"session_id": session})),
+            ("add_message", json!({"session_id": session, "content": "x"})),
+            ("get_messages", json!({"session_id": session})),
+            ("search_by_sender", json!({"session_id": session, "sender": "human"})),
+            ("search_by_timerange", json!({"session_id": session, "start_time": "2026-01-31T09:05:00Z", "end_time": "2999-01-31T09:05:00Z"})),
+            ("set_memory", json!({"session_id": session, "key": "x", "value": "x"})),
+            ("get_memory", json!({"session_id": session, "key": "x"})),
+            ("list_memory", json!({"session_id": session})),
+            ("delete_memory", json!({"session_id": session, "key": "x"})),
             ("check_inbox", json!({"project": "PROJ-002"})),
             ("who", json!({"project": "PROJ-002"})),
             ("get_spawn_policy", json!({"project": "PROJ-002"})),
@@ -197,10 +222,10 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 12);
+        assert_eq!(mine.len(), 15);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 35);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 47);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -1,7 +1,12 @@
 //! A board on a sample repository, its server, and clients of all revisions.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::IntoResponse;
 use db::{Caller, Db, NewRun, ReservedRun, RunEnd};
 use domain::board::project::{PlanApproval, Project};
 use domain::board::status::Status;
@@ -14,6 +19,7 @@ use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::wire::NewProject;
+use http::StatusCode;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, RequestMetaObject};
 use rmcp::service::{Peer, RunningService};
@@ -137,6 +143,20 @@ impl Board {
         Server::start(self.router(CancellationToken::new())).await
     }
 
+    /// A server whose connections can break.
+    pub(super) async fn serve_with_breaks(&self) -> (Server, Breaks) {
+        let breaks = Breaks::default();
+        let breaking = breaks.clone();
+        let layer = from_fn(move |request: Request, next: Next| {
+            let breaking = breaking.clone();
+            async move {
+                let response = next.run(request).await;
+                if breaking.0.swap(false, Ordering::SeqCst) { StatusCode::BAD_GATEWAY.into_response() } else { response }
+            }
+        });
+        (Server::start(self.router(CancellationToken::new()).layer(layer)).await, breaks)
+    }
+
     pub(super) fn router(&self, shutdown: CancellationToken) -> axum::Router {
         crate::router(self.db.clone(), Proof::new(SECRET.to_owned(), 0), shutdown)
     }
@@ -146,6 +166,18 @@ impl Coder {
     pub(super) fn commit(&self) -> String {
         write_in(&self.worktree, "page.html", "<h1>Shop</h1>\n");
         commit_all_in(&self.worktree, "Add a page")
+    }
+}
+
+/// Whether the next response is dropped before it is written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Breaks(Arc<AtomicBool>);
+
+impl Breaks {
+    /// Lets the client call `check_inbox` and lose the answer.
+    pub(super) async fn lose_inbox(&self, client: &Peer<RoleClient>) {
+        self.0.store(true, Ordering::SeqCst);
+        assert!(client.call_tool(CallToolRequestParams::new("check_inbox")).await.is_err());
     }
 }
 

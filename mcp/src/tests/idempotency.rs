@@ -3,7 +3,7 @@
 use domain::team::role::Role;
 use serde_json::{Value, json};
 
-use super::fixture::{Board, Client, Era, Outcome, call, done, named_call};
+use super::fixture::{Board, Client, Era, Outcome, done, named_call};
 
 const ID: &str = "call_0";
 
@@ -63,7 +63,7 @@ async fn repeated_registration_keeps_the_name() {
 #[tokio::test]
 async fn send_lists_acknowledged_messages() {
     let board = Board::new().await;
-    let server = board.serve().await;
+    let (server, breaks) = board.serve_with_breaks().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
     let (kim, lena) = (server.modern(&board.agent("kim", &[]).await).await, server.modern(&board.agent("lena", &[Role::Lead]).await).await);
     for place in 0..6 {
@@ -71,8 +71,7 @@ async fn send_lists_acknowledged_messages() {
     }
     done(&lena, "check_inbox", json!({})).await;
     done(&lena, "send", json!({"to_agent": "all", "message": "Stop"})).await;
-    // This answer is lost.
-    drop(call(&mara, "check_inbox", json!({})).await);
+    breaks.lose_inbox(&mara).await;
     let sent = done(&mara, "send", json!({"to_agent": "human", "message": "What now?"})).await;
     let told: Vec<&str> = sent.text.lines().take(2).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
@@ -89,14 +88,14 @@ async fn send_lists_acknowledged_messages() {
 async fn acknowledged_messages_are_found_in_the_history() {
     for (roles, read) in [(&[][..], 2), (&[Role::Lead][..], 17)] {
         let board = Board::new().await;
-        let server = board.serve().await;
+        let (server, breaks) = board.serve_with_breaks().await;
         let mara = server.modern(&board.agent("mara", roles).await).await;
         let kim = server.modern(&board.agent("kim", &[]).await).await;
         board.agent("ole", &[]).await;
         for to in ["mara"].into_iter().chain(["ole"; 15]).chain(["mara"]) {
             done(&kim, "send", json!({"to_agent": to, "message": "A word"})).await;
         }
-        drop(call(&mara, "check_inbox", json!({})).await);
+        breaks.lose_inbox(&mara).await;
         let sent = done(&mara, "send", json!({"to_agent": "human", "message": "What now?"})).await;
         assert_eq!(found_where_it_says(&mara, &sent).await, read, "{roles:?}");
     }

@@ -5,7 +5,7 @@ use domain::team::message::NewMessage;
 use domain::team::role::Role;
 use serde_json::{Value, json};
 
-use super::fixture::{Board, Outcome, PERSON, call, done, refused};
+use super::fixture::{Board, Era, Outcome, PERSON, call, done, named_call, refused};
 
 /// The JSON that an answer's text begins with.
 fn listed(outcome: &Outcome) -> Vec<Value> {
@@ -118,18 +118,50 @@ async fn message_is_sent_read_once_and_answered() {
 }
 
 #[tokio::test]
-async fn lost_inbox_is_redelivered_until_acknowledged() {
+async fn inbox_is_not_repeated_once_its_answer_arrived() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let server = board.serve().await;
+        let kim = server.client(&board.agent("kim", &[]).await, era).await;
+        for place in 0..3 {
+            board.db.send(&Caller::owner(), &board.project.id, to("kim", &format!("word {place}"))).await.unwrap();
+        }
+        let first = listed(&done(&kim, "check_inbox", json!({})).await);
+        assert!(first.len() == 3 && first.iter().all(|message| message.get("redelivered").is_none()), "{first:?}");
+        assert_eq!(board.db.acknowledged_messages(&[1, 2, 3]).await.unwrap(), [0_i64; 0], "delivered is not read");
+        done(&kim, "who", json!({})).await;
+        assert_eq!(board.db.acknowledged_messages(&[1, 2, 3]).await.unwrap(), [1, 2, 3], "any later call confirms them");
+        assert!(done(&kim, "check_inbox", json!({})).await.text.starts_with("No new messages."));
+        board.db.send(&Caller::owner(), &board.project.id, to("kim", "more")).await.unwrap();
+        assert_eq!(listed(&done(&kim, "check_inbox", json!({})).await).len(), 1, "the agent pays for each message once");
+    }
+}
+
+#[tokio::test]
+async fn retried_call_gets_its_messages_again() {
     let board = Board::new().await;
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
-    for place in 0..3 {
+    board.db.send(&Caller::owner(), &board.project.id, to("kim", "word")).await.unwrap();
+    assert!(listed(&named_call(&kim, "check_inbox", json!({}), "1").await)[0].get("redelivered").is_none());
+    let again = listed(&named_call(&kim, "check_inbox", json!({}), "1").await);
+    assert_eq!(again[0]["redelivered"], json!(true));
+    assert!(named_call(&kim, "check_inbox", json!({}), "2").await.text.starts_with("No new messages."));
+}
+
+#[tokio::test]
+async fn inbox_whose_answer_was_not_written_is_redelivered() {
+    let board = Board::new().await;
+    let (server, breaks) = board.serve_with_breaks().await;
+    let kim = server.modern(&board.agent("kim", &[]).await).await;
+    for place in 0..2 {
         board.db.send(&Caller::owner(), &board.project.id, to("kim", &format!("word {place}"))).await.unwrap();
     }
-    let first = listed(&done(&kim, "check_inbox", json!({})).await);
-    assert!(first.len() == 3 && first.iter().all(|message| message.get("redelivered").is_none()), "{first:?}");
-    let again = listed(&done(&kim, "check_inbox", json!({"ack": first[0]["id"]})).await);
+    breaks.lose_inbox(&kim).await;
+    done(&kim, "who", json!({})).await;
+    let again = listed(&done(&kim, "check_inbox", json!({})).await);
     assert!(again.len() == 2 && again.iter().all(|message| message["redelivered"] == true), "{again:?}");
-    assert!(done(&kim, "check_inbox", json!({"ack": first[2]["id"].to_string()})).await.text.starts_with("No new messages."));
+    assert!(done(&kim, "check_inbox", json!({})).await.text.starts_with("No new messages."));
 }
 
 #[tokio::test]

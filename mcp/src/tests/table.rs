@@ -18,7 +18,7 @@ pub(super) fn outside(name: &str) -> Caller {
 
 /// In a project that uses everything.
 const EVERYTHING: ListingFacts =
-    ListingFacts { is_trusted: false, is_lead: false, in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true } };
+    ListingFacts { is_trusted: false, is_lead: false, in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true } };
 
 /// The columns of `docs/tools.md`, in its order.
 fn columns() -> Vec<(&'static str, Caller, ListingFacts)> {
@@ -50,21 +50,27 @@ fn each_caller_sees_its_tools() {
         table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_my_tasks get_task goal_status link_task_to_goal list_contracts send update_task_status who
-    coder: ack_handshake add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
-    reviewer: ack_handshake add_comment check_inbox get_board get_history get_my_tasks get_task list_contracts send update_task_status who
-    orchestrator: add_comment ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_my_tasks get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts reject_verification send update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment check_inbox declare_contract deregister get_board get_history get_my_tasks get_task goal_status list_contracts list_tasks ping register send set_status submit_for_review update_task who
-    trusted: ack_handshake add_comment check_inbox create_goal create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status list_contracts list_tasks log_minion ping register reject_verification send set_status submit_for_review update_task verify_task who
-    lead: ack_handshake add_comment approve_task assign_role_hat check_inbox create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping register reject_task reject_verification send set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
+    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_session get_task goal_status link_task_to_goal list_contracts list_memory send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory send set_memory update_task_status who
+    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory send set_memory update_task_status who
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory reject_verification send set_memory update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment add_message check_inbox close_session create_session declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks ping register search_by_sender search_by_timerange send set_memory set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment add_message check_inbox close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion ping register reject_verification search_by_sender search_by_timerange send set_memory set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping register reject_task reject_verification search_by_sender search_by_timerange send set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
     invite: register who
-    human: ack_handshake add_comment approve_task assign_role_hat check_inbox complete_task create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping reject_task reject_verification send set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
+    human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping reject_task reject_verification search_by_sender search_by_timerange send set_memory set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
     ");
 }
 
 #[test]
 fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
-    let use_of = |goals, handshakes, external_agents| ListingFacts { in_use: FeaturesInUse { goals, handshakes, external_agents }, ..EVERYTHING };
+    let none = FeaturesInUse::default();
+    let features = [
+        FeaturesInUse { goals: true, ..none },
+        FeaturesInUse { handshakes: true, ..none },
+        FeaturesInUse { external_agents: true, ..none },
+        FeaturesInUse { memory: true, ..none },
+    ];
     let mut table = String::new();
     for kind in AgentKind::ALL {
         let basic = visible_to(&run(*kind), ListingFacts::default());
@@ -72,27 +78,31 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
             let all = visible_to(&run(*kind), facts);
             names(&all).into_iter().filter(|name| !names(&basic).contains(name)).collect::<Vec<_>>().join(" ")
         };
-        let [goals, handshakes, external_agents] = [use_of(true, false, false), use_of(false, true, false), use_of(false, false, true)].map(more);
-        table +=
-            &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n  external agents: {external_agents}\n", names(&basic).join(" "));
+        let [goals, handshakes, external_agents, memory] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
+        table += &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n", names(&basic).join(" "));
+        table += &format!("  external agents: {external_agents}\n  memory: {memory}\n");
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal
       handshakes: 
       external agents: 
-    coder: add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      memory: get_memory list_memory
+    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
-    reviewer: add_comment check_inbox get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      memory: get_memory list_memory
+    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
-    orchestrator: add_comment ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      memory: get_memory list_memory
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
       external agents: handshake_status initiate_handshake
+      memory: get_memory list_memory
     ");
 }
 
@@ -153,19 +163,26 @@ fn agent_tool_with_the_humans_token_is_refused_with_a_hint() {
     assert!(tools::refusal(&Caller::owner(), "ask_human").hint().starts_with("Your tools are "));
 }
 
+/// An agent that works for a long time still has room for its work.
+#[test]
+fn list_of_a_coder_has_at_most_8_kb() {
+    let list = crate::handler::private(visible_to(&run(AgentKind::Coder), EVERYTHING));
+    assert!(serde_json::to_string(&list).unwrap().len() <= 8_000);
+}
+
 /// A model pays for the list in every conversation. A token is about four bytes of JSON.
 #[test]
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
-        ("planner", 20, 1_900),
-        ("coder", 15, 1_300),
-        ("reviewer", 15, 1_000),
-        ("orchestrator", 24, 2_200),
-        ("untrusted", 25, 2_000),
-        ("trusted", 35, 3_000),
-        ("lead", 40, 3_500),
+        ("planner", 25, 2_000),
+        ("coder", 20, 1_450),
+        ("reviewer", 20, 1_200),
+        ("orchestrator", 30, 2_300),
+        ("untrusted", 35, 3_200),
+        ("trusted", 40, 3_800),
+        ("lead", 50, 4_700),
         ("invite", 2, 500),
-        ("human", 40, 5_000),
+        ("human", 50, 5_200),
     ] {
         let (_, caller, facts) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
         let tools = visible_to(&caller, facts);
@@ -244,6 +261,15 @@ fn known_parameters_keep_their_names() {
         ("verify_task", "agent_name task_id notes"),
         ("reject_verification", "agent_name task_id reason"),
         ("verify_goal", "agent_name goal_id notes"),
+        ("create_session", "purpose metadata"),
+        ("get_session", "session_id"),
+        ("add_message", "session_id content visibility metadata parent_message_id"),
+        ("get_messages", "session_id visibility_filter limit offset"),
+        ("search_by_sender", "session_id sender limit"),
+        ("search_by_timerange", "session_id start_time end_time limit"),
+        ("set_memory", "key value session_id expires_in metadata overwrite"),
+        ("get_memory", "key session_id"),
+        ("list_memory", "session_id prefix limit"),
     ] {
         let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("tool {tool} does not exist")).input_schema.clone();
         for parameter in parameters.split_whitespace() {

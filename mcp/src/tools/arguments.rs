@@ -10,6 +10,9 @@ use domain::board::comment::AuthorRole;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
 use domain::board::task::Dependency;
+use domain::context::memory::MemoryScope;
+use domain::context::metadata::Metadata;
+use domain::context::session::visibility::Visibility;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::contract::ContractType;
@@ -17,6 +20,7 @@ use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// A task that must be done first: its position in the list being created, from 0, or its id.
 #[derive(Debug, Clone)]
@@ -244,6 +248,33 @@ pub(crate) fn roles(_: &mut SchemaGenerator) -> Schema {
     let is_offered = |role: &&Role| !matches!(role, Role::Lead | Role::Maintainer | Role::Demoer | Role::Deliverer | Role::Pusher);
     let names: Vec<&str> = Role::ALL.iter().filter(is_offered).map(|role| role.as_str()).collect();
     json_schema!({"type": "string", "description": format!("Separated by commas: {}.", names.join(", "))})
+}
+
+/// Reads a JSON object, also from text. A missing one is empty.
+pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Metadata, D::Error> {
+    let given = match Option::<Value>::deserialize(deserializer)? {
+        Some(Value::String(text)) if text.trim().is_empty() => None,
+        Some(Value::String(text)) => Some(serde_json::from_str(&text).map_err(|_| D::Error::custom("it is not a JSON object"))?),
+        given => given,
+    };
+    match given {
+        None | Some(Value::Null) => Ok(Metadata::new()),
+        Some(Value::Object(object)) => Ok(object),
+        Some(_) => Err(D::Error::custom("it is not a JSON object")),
+    }
+}
+
+/// The schema of a value of any type. Some clients do not know schemas that are a boolean.
+pub(crate) fn any_value(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"description": "Any JSON."})
+}
+
+pub(crate) fn visibility(_: &mut SchemaGenerator) -> Schema {
+    one_of(Visibility::ALL)
+}
+
+pub(crate) fn memory_scope(_: &mut SchemaGenerator) -> Schema {
+    one_of(MemoryScope::ALL)
 }
 
 pub(crate) fn contract_type(_: &mut SchemaGenerator) -> Schema {

@@ -30,6 +30,8 @@ pub(crate) enum Need {
     Handshake,
     /// External agents are active.
     ExternalAgents,
+    /// An agent kept a value.
+    Memory,
     /// The runner, or an earlier answer, takes care of it.
     Never,
 }
@@ -85,6 +87,7 @@ impl Need {
             Self::Goals => in_use.goals,
             Self::Handshake => in_use.handshakes,
             Self::ExternalAgents => in_use.external_agents,
+            Self::Memory => in_use.memory,
             Self::Never => false,
         }
     }

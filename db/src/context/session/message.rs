@@ -55,7 +55,7 @@ impl Db {
                 }
                 if let Some(parent) = new.parent_message_id {
                     let audience = row::audience_of(&mut tx.connection, &id, parent).await?;
-                    let own = words(&sender, &session, None);
+                    let own = audience_words(&sender, &session, None);
                     audience.filter(|audience| own.contains(audience)).ok_or_else(|| Refusal::not_found("message", parent))?;
                 }
                 let new = NewSessionMessage { metadata: validate_metadata(new.metadata)?, ..new };
@@ -77,7 +77,7 @@ impl Db {
         let (before, offset) = (query.before.unwrap_or(i64::MAX), validate_offset(query.offset)?);
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
-        let own = words(&reader, &session, query.visibility);
+        let own = audience_words(&reader, &session, query.visibility);
         let page = (limit + 1, offset);
         let of_everyone = query.visibility.filter(|visibility| reader.is_admin() && *visibility != Visibility::Public);
         let (mut messages, total_count) = match of_everyone {
@@ -113,7 +113,8 @@ impl Db {
         let limit = validate_limit(limit, 20, 100)?;
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
-        let found = row::messages(&mut connection, &session.id, &Part::OfSender(sender), &words(&reader, &session, None), (limit, 0)).await?;
+        let found =
+            row::messages(&mut connection, &session.id, &Part::OfSender(sender), &audience_words(&reader, &session, None), (limit, 0)).await?;
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
@@ -134,7 +135,8 @@ impl Db {
         }
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
-        let found = row::messages(&mut connection, &session.id, &Part::Between(from, to), &words(&reader, &session, None), (limit, 0)).await?;
+        let found =
+            row::messages(&mut connection, &session.id, &Part::Between(from, to), &audience_words(&reader, &session, None), (limit, 0)).await?;
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
@@ -156,9 +158,9 @@ impl Db {
 }
 
 /// Returns the words of the audiences to which `reader` belongs in the session.
-fn words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
+fn audience_words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
     let own = audiences(reader, session.project_id.as_ref());
-    own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::word).collect()
+    own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
 }
 
 /// Returns how many items an answer skips.

@@ -139,7 +139,7 @@ pub(super) async fn messages(
     query.fetch_all(connection).await?.iter().map(with_audience).collect()
 }
 
-/// The messages of session `$1` with the visibility `$2`, whoever their readers are, newest first.
+/// The messages of session `$1` with the visibility `$2`, whatever their audience, newest first.
 pub(crate) const HIDDEN: &str = "SELECT * FROM session_messages
     WHERE session_id = $1 AND visibility = $2 AND visibility <> 'public' AND id < $3 ORDER BY id DESC LIMIT $4 OFFSET $5";
 

@@ -88,13 +88,13 @@ pub(super) async fn insert_message(
     .bind(run)
     .bind(&new.content)
     .bind(audience.visibility.as_str())
-    .bind(audience.word())
+    .bind(audience.as_text())
     .bind(serde_json::to_string(&new.metadata)?)
     .bind(new.parent_message_id)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
     .await?;
-    add_to_count(tx, &session.id, &audience.word(), audience.visibility, 1).await?;
+    add_to_count(tx, &session.id, &audience.as_text(), audience.visibility, 1).await?;
     sqlx::query("UPDATE context_sessions SET updated_at = $2 WHERE id = $1")
         .bind(session.id.as_str())
         .bind(tx.now.to_string())
@@ -125,7 +125,7 @@ pub(crate) const WITH_AUDIENCE: &str = "SELECT c.session_id, c.visibility, c.mes
 pub(crate) async fn orphan_private_messages(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let before = Reader::Agent { project: project.clone(), name: name.to_owned() };
     for visibility in [Visibility::Private, Visibility::AgentOnly] {
-        let word = Audience::of_message(visibility, &before).word();
+        let word = Audience::of_message(visibility, &before).as_text();
         let orphaned = format!("{word}:gone");
         let sessions: Vec<(String, String, i64)> =
             sqlx::query_as(WITH_AUDIENCE).bind(project.as_str()).bind(&word).fetch_all(&mut tx.connection).await?;

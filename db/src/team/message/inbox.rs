@@ -1,7 +1,7 @@
 //! Inboxes: each message is delivered at least once and shown as new only once.
 //!
-//! A message is delivered when a response contains it. It is read once that response was acknowledged: explicitly, by the next `send`, or
-//! because the recipient's run succeeded. Unacknowledged messages are redelivered and marked as such, except to a live run that already
+//! A message is delivered when a response contains it. It is read once that response was acknowledged: explicitly, by the next `send`, by a
+//! later call of the same agent if the response was written to its end, or because the recipient's run succeeded. Unacknowledged messages are redelivered and marked as such, except to a live run that already
 //! has them in its conversation.
 
 use domain::id::{ProjectId, RunId};
@@ -47,6 +47,21 @@ impl Db {
                 deliver(tx, &caller, &project, &name, &inbox.messages, answer).await?;
                 record_check(tx, &project, &name).await?;
                 Ok(inbox)
+            })
+        })
+        .await
+    }
+
+    /// Marks messages as read whose answer is known to have arrived. One that was delivered again in another way waits for that.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn confirm_inbox(&self, caller: &Caller, messages: Vec<i64>) -> Result<()> {
+        let Some(name) = caller.name() else { return Ok(()) };
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                write::mark_arrived(tx, &name, &messages).await
             })
         })
         .await

@@ -192,6 +192,22 @@ pub(super) async fn mark_read(tx: &mut Tx, project: &ProjectId, name: &str, arri
     Ok(acknowledged)
 }
 
+/// Marks offered messages as read by `name`.
+pub(super) async fn mark_arrived(tx: &mut Tx, name: &str, messages: &[i64]) -> Result<()> {
+    if messages.is_empty() {
+        return Ok(());
+    }
+    let mut update: QueryBuilder<Sqlite> = QueryBuilder::new("UPDATE deliveries SET state = 'read', read_at = ");
+    update.push_bind(tx.now.to_string());
+    update.push(" WHERE recipient = ").push_bind(name).push(" AND read_at IS NULL AND state = 'offered' AND message_id IN (");
+    let mut ids = update.separated(", ");
+    for id in messages {
+        ids.push_bind(id);
+    }
+    update.push(")").build().execute(&mut tx.connection).await?;
+    Ok(())
+}
+
 /// Marks all messages to `name` as read, because nobody will receive them under this name.
 pub(crate) async fn mark_all_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query(

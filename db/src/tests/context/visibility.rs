@@ -1,4 +1,4 @@
-//! Who reads a message. The first tests have the names and the expectations of shared-context-server's own tests of isolation.
+//! The readers of a message. The first tests have the names and the expectations of shared-context-server's own tests of isolation.
 
 use domain::context::session::visibility::Visibility::{AdminOnly, AgentOnly, Private, Public};
 use domain::event::Event;

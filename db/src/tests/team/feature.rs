@@ -24,6 +24,11 @@ async fn features_are_in_use_once_someone_uses_them() {
     store.db.acknowledge(&coder.caller, handshake).await.unwrap();
     assert_eq!(in_use().await, FeaturesInUse::default());
 
+    let entry = serde_json::from_value(serde_json::json!({"key": "build", "value": "make"})).unwrap();
+    store.db.set_memory(&coder.caller, entry).await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse { memory: true, ..FeaturesInUse::default() });
+    store.db.delete_memory(&coder.caller, "build", None).await.unwrap();
+
     store.db.create_goal(&Caller::owner(), &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap();
     assert_eq!(in_use().await, FeaturesInUse { goals: true, ..FeaturesInUse::default() });
 }

@@ -70,6 +70,23 @@ async fn repeated_check_returns_current_inbox() {
 }
 
 #[tokio::test]
+async fn confirmed_messages_are_read_and_others_are_not() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    for text in ["One", "Two", "Three"] {
+        store.send(&ole, "mara", text).await.unwrap();
+    }
+    store.db.confirm_inbox(&mara, vec![1]).await.unwrap();
+    assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 3, "one that was not delivered did not arrive");
+    store.inbox(&mara).await;
+    store.db.confirm_inbox(&ole, vec![1, 2]).await.unwrap();
+    store.db.confirm_inbox(&mara, vec![1, 3, 404]).await.unwrap();
+    store.db.confirm_inbox(&mara, Vec::new()).await.unwrap();
+    assert_eq!(store.inbox_texts(&mara).await, ["(Two)"]);
+    assert_eq!(store.db.acknowledged_messages(&[1, 2, 3]).await.unwrap(), [1, 3]);
+}
+
+#[tokio::test]
 async fn full_inbox_is_paged_by_count_and_size() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);

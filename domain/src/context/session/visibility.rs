@@ -39,8 +39,8 @@ impl Audience {
         Self { visibility, key }
     }
 
-    /// Returns it as one word, which differs from that of every other audience in its session.
-    pub fn word(&self) -> String {
+    /// Returns it as one word of text, which differs from that of every other audience in its session.
+    pub fn as_text(&self) -> String {
         format!("{}:{}", self.visibility, self.key)
     }
 }
@@ -125,8 +125,8 @@ mod tests {
             let mine = audiences(&reader, project.as_ref());
             let seen = mine.contains(&audience);
             prop_assert_eq!(seen, expected(&reader, project.as_ref(), &sender, visibility));
-            let word = audience.word();
-            prop_assert_eq!(seen, mine.iter().any(|own| own.word() == word), "the words say the same");
+            let word = audience.as_text();
+            prop_assert_eq!(seen, mine.iter().any(|own| own.as_text() == word), "the words say the same");
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "check_inbox",
-        description: "Call this when a notice announces messages, and before you send. `redelivered` marks messages that you got before but did not acknowledge, with `ack` or by sending.",
+        description: "Call this when a notice announces messages, and before you send. `redelivered` marks messages whose earlier answer may have been lost.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
