@@ -31,7 +31,7 @@ const TITLE: &str = "Sell things";
 const DESCRIPTION: &str = "In euros.";
 /// The most tokens for each kind of agent outside of a jail.
 const LIMITS: [(AgentKind, usize); 4] =
-    [(AgentKind::Planner, 2_600), (AgentKind::Coder, 2_000), (AgentKind::Reviewer, 1_700), (AgentKind::Orchestrator, 2_900)];
+    [(AgentKind::Planner, 3_000), (AgentKind::Coder, 2_400), (AgentKind::Reviewer, 2_100), (AgentKind::Orchestrator, 3_300)];
 const SHA: &str = "0123456789012345678901234567890123456789";
 
 struct TestBoard {
