@@ -683,6 +683,9 @@ CREATE INDEX session_messages_by_sender ON session_messages (session_id, sender,
 CREATE INDEX session_messages_hidden ON session_messages (session_id, visibility, id) WHERE visibility <> 'public';
 CREATE INDEX session_messages_replies ON session_messages (parent_id) WHERE parent_id IS NOT NULL;
 
+-- Which messages of sessions hold a word, among them one word for the session. Their other words are in the vocabulary of the search.
+CREATE VIRTUAL TABLE search_words_of_sessions USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+
 -- The number of messages for each audience of a session, kept by every write of a message, so that no answer counts them.
 CREATE TABLE session_counts (
   session_id TEXT NOT NULL REFERENCES context_sessions(id),

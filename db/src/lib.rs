@@ -41,6 +41,7 @@ pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
 pub use context::memory::MemoryListQuery;
 pub use context::session::SessionListQuery;
 pub use context::session::message::SessionMessageQuery;
+pub use context::session::search::SessionSearchQuery;
 pub use engine::backup::backup;
 pub use engine::open::Db;
 pub use engine::presence::ConnectionGuard;

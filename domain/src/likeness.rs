@@ -3,10 +3,12 @@
 //! The server and the browser rank with it. Must not know what a text is for.
 
 mod excerpt;
+mod partial;
 mod pattern;
 mod word;
 
 pub use excerpt::{Excerpt, Highlight, excerpt, highlights};
+pub use partial::partial_ratio;
 pub use word::{MAX_WORD_BYTES, Place, Term, Word, letters_of, split_words};
 
 use pattern::Pattern;

@@ -11,18 +11,13 @@ use std::collections::HashMap;
 
 use domain::board::search::{EXCERPT_LETTERS, SearchHit, SearchKind};
 use domain::id::ProjectId;
-use domain::likeness::{Found, MAX_BEHIND, MIN_SCORE, Place, Query, Term, excerpt, highlights};
+use domain::likeness::{Found, MAX_BEHIND, MIN_SCORE, Place, Query, excerpt, highlights};
 use sqlx::Connection;
 
 use crate::board::project::row as projects;
-use crate::engine::dialect::words_index;
 use crate::engine::open::Db;
-use crate::engine::vocabulary::Vocabulary;
 use crate::error::Result;
 use row::Candidate;
-
-/// How many words of the vocabulary stand for one of the query.
-const MAX_LIKE_WORDS: usize = 32;
 
 /// The words to look for, and where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,20 +42,13 @@ impl Db {
             projects::read(&mut snapshot, project).await?;
         }
         self.vocabulary.catch_up(&mut snapshot).await?;
-        let groups = words.terms.iter().filter_map(|term| group(&self.vocabulary, term)).collect();
+        let groups = words.terms.iter().filter_map(|term| self.vocabulary.expression(term)).collect();
         let ids = row::candidates(&mut snapshot, groups, query.project.as_ref()).await?;
         let candidates = if ids.is_empty() { Vec::new() } else { row::read(&mut snapshot, &ids).await? };
         snapshot.rollback().await?;
         drop(connection);
         Ok(best(&words, candidates, query.limit as usize))
     }
-}
-
-/// The expression for the words of the index that are like a word of the query.
-fn group(vocabulary: &Vocabulary, term: &Term) -> Option<String> {
-    let like = vocabulary.like(term, MAX_LIKE_WORDS);
-    let beginning = Some(term.text()).filter(|_| term.matches_beginnings());
-    (beginning.is_some() || !like.is_empty()).then(|| words_index::any_of(&like, beginning))
 }
 
 /// The candidates that are like enough, also beside the best one, the likest first.

@@ -65,6 +65,14 @@ pub(crate) async fn remove_rows(tx: &mut Tx, id: &ProjectId) -> Result<()> {
     for text in texts {
         words_index::remove(&mut tx.connection, text).await?;
     }
+    let messages: Vec<i64> =
+        sqlx::query_scalar("SELECT m.id FROM context_sessions s JOIN session_messages m ON m.session_id = s.id WHERE s.project_id = $1")
+            .bind(id.as_str())
+            .fetch_all(&mut tx.connection)
+            .await?;
+    for message in messages {
+        words_index::remove_message(&mut tx.connection, message).await?;
+    }
     for statement in STATEMENTS {
         sqlx::query(statement).bind(id.as_str()).execute(&mut tx.connection).await?;
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod message;
 pub(crate) mod row;
+pub(crate) mod search;
 pub(crate) mod write;
 
 use domain::context::metadata::validate_metadata;

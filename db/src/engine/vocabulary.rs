@@ -7,8 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use domain::likeness::{Term, letters_of};
 use sqlx::{Row, SqliteConnection};
 
-use crate::engine::dialect::words_index::NEWER_WORDS;
+use crate::engine::dialect::words_index::{NEWER_WORDS, any_of};
 use crate::error::Result;
+
+/// How many words of the vocabulary stand for one of the query.
+const MAX_LIKE_WORDS: usize = 32;
 
 #[derive(Debug)]
 struct IndexedWord {
@@ -47,6 +50,13 @@ impl Vocabulary {
             }
         }
         Ok(())
+    }
+
+    /// The expression for the words of the index that are like a word of the query.
+    pub(crate) fn expression(&self, term: &Term) -> Option<String> {
+        let like = self.like(term, MAX_LIKE_WORDS);
+        let beginning = Some(term.text()).filter(|_| term.matches_beginnings());
+        (beginning.is_some() || !like.is_empty()).then(|| any_of(&like, beginning))
     }
 
     /// The words that are like `term` without beginning with it, the likest first, at most `most`.

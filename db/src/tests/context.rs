@@ -2,5 +2,6 @@
 
 mod leak;
 mod memory;
+mod search;
 mod session;
 mod visibility;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::context::metadata::Metadata;
@@ -134,6 +135,29 @@ pub struct SessionMessage {
     pub metadata: Metadata,
     pub timestamp: Timestamp,
     pub parent_message_id: Option<i64>,
+}
+
+impl SessionMessage {
+    /// Returns the text that a search compares: the sender, the content, and the plain values of the metadata.
+    pub fn searchable_text(&self, has_metadata: bool) -> String {
+        let mut text = format!("{} {}", self.sender, self.content);
+        for value in self.metadata.values().filter(|_| has_metadata) {
+            match value {
+                Value::String(word) => text += &format!(" {word}"),
+                Value::Number(_) | Value::Bool(_) => text += &format!(" {value}"),
+                Value::Null | Value::Array(_) | Value::Object(_) => {}
+            }
+        }
+        text
+    }
+}
+
+/// A message that a search found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SessionHit {
+    pub message: SessionMessage,
+    /// From 0 to 100: the better one of how well the message contains the query, and of how well it has its words.
+    pub score: f64,
 }
 
 /// A part of the messages of a session that a reader may read, newest first.

@@ -1,7 +1,7 @@
 //! The longest common subsequence of two texts by bit vectors, which takes one step for each letter of the longer one.
 
 /// As many letters as the vector has bits.
-const MAX_LETTERS: usize = 128;
+pub(super) const MAX_LETTERS: usize = 128;
 
 /// A text of at most 128 letters that others are compared with.
 #[derive(Debug, Clone)]
@@ -13,8 +13,12 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) fn new(text: &str) -> Self {
+        Self::of_letters(text.chars())
+    }
+
+    pub(super) fn of_letters(letters: impl Iterator<Item = char>) -> Self {
         let mut pattern = Self { positions: Vec::new(), len: 0 };
-        for letter in text.chars().take(MAX_LETTERS) {
+        for letter in letters.take(MAX_LETTERS) {
             let bit = 1 << pattern.len;
             match pattern.positions.iter_mut().find(|(known, _)| *known == letter) {
                 Some((_, positions)) => *positions |= bit,

@@ -61,6 +61,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("reject_verification", json!({"task_id": "TASK-001", "reason": "x"})),
         ("search_by_sender", json!({"sender": "mara"})),
         ("search_by_timerange", json!({"start_time": "2026-01-31T09:05:00Z", "end_time": "2026-01-31T09:06:00Z"})),
+        ("search_context", json!({"query": "x"})),
         ("send", json!({"to_agent": "human", "message": "x"})),
         ("set_memory", json!({"key": "x", "value": "x"})),
         ("set_spawn_policy", json!({"scope": "global"})),
@@ -132,7 +133,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected = "get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange who";
+    let expected = "get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange search_context who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !listed.iter().any(|name| name == tool)) {
@@ -195,6 +196,7 @@ async fn another_project_does_not_exist() {
             ("add_message", json!({"session_id": session, "content": "x"})),
             ("get_messages", json!({"session_id": session})),
             ("search_by_sender", json!({"session_id": session, "sender": "human"})),
+            ("search_context", json!({"session_id": session, "query": "x"})),
             ("search_by_timerange", json!({"session_id": session, "start_time": "2026-01-31T09:05:00Z", "end_time": "2999-01-31T09:05:00Z"})),
             ("set_memory", json!({"session_id": session, "key": "x", "value": "x"})),
             ("get_memory", json!({"session_id": session, "key": "x"})),
@@ -222,10 +224,10 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 15);
+        assert_eq!(mine.len(), 16);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 47);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 48);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -106,6 +106,25 @@ async fn client_of_shared_context_server_finds_its_memory() {
 }
 
 #[tokio::test]
+async fn coder_of_a_second_task_finds_with_one_search_what_the_first_wrote() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let (first, second) = (board.coder().await, board.coder().await);
+    let writer = server.modern(&first.run.token).await;
+    done(&writer, "add_message", json!({"content": "The prices are rounded in shop.js:12"})).await;
+    let reader = server.modern(&second.run.token).await;
+    let found = done(&reader, "search_context", json!({"query": "pricse rounded"})).await;
+    assert_eq!(found.text, "#1 coder-TASK-002: The prices are rounded in shop.js:12");
+    assert_eq!(done(&reader, "search_context", json!({"query": "zebra"})).await.text, "Nothing was found.");
+    let mara = server.modern(&board.agent("mara", &[]).await).await;
+    let query = json!({"query": "prices", "fuzzy_threshold": "60.0", "limit": 10, "search_metadata": "true", "search_scope": "public"});
+    let data = done(&mara, "search_context", query).await.data;
+    assert_eq!(fields(&data), "left_out message_count query results search_scope search_time_ms success threshold");
+    assert_eq!(fields(&data["results"][0]), "match_preview message relevance score");
+    assert_eq!((&data["results"][0]["score"], &data["results"][0]["relevance"]), (&json!(100.0), &json!("high")));
+}
+
+#[tokio::test]
 async fn managed_agents_share_findings_in_few_words() {
     let board = Board::new().await;
     let coder = board.coder().await;
@@ -157,6 +176,8 @@ async fn reviewer_sees_neither_the_notes_nor_the_memory_of_the_coder() {
         ("get_messages", json!({"visibility_filter": "private"})),
         ("get_messages", json!({"visibility_filter": "agent_only"})),
         ("search_by_sender", json!({"sender": "coder-TASK-002"})),
+        ("search_context", json!({"query": "secret"})),
+        ("search_context", json!({"query": "secret", "search_scope": "private"})),
         ("search_by_timerange", json!({"start_time": "2026-01-01T00:00:00Z", "end_time": "2999-01-01T00:00:00Z"})),
         ("list_memory", json!({"session_id": "all"})),
         ("get_memory", json!({"key": "secret"})),
@@ -243,6 +264,11 @@ async fn bad_input_is_refused_with_a_next_step_and_writes_nothing() {
         ("get_messages", json!({"cursor": "forged"}), "is not an integer"),
         ("get_messages", json!({"visibility_filter": "all"}), "is not a valid visibility"),
         ("search_by_sender", json!({"sender": "ole", "limit": 101}), "not between 1 and 100"),
+        ("search_context", json!({"query": " "}), "it is empty"),
+        ("search_context", json!({"query": "x", "fuzzy_threshold": -1}), "not between 0 and 100"),
+        ("search_context", json!({"query": "x", "fuzzy_threshold": "101"}), "not between 0 and 100"),
+        ("search_context", json!({"query": "x", "limit": 1_000_000_000}), "not between 1 and 100"),
+        ("search_context", json!({"query": "x", "search_scope": "secret"}), "is unknown"),
         ("search_by_timerange", json!({"start_time": "yesterday", "end_time": "2026-01-01T00:00:00Z"}), "is not a time"),
         ("search_by_timerange", json!({"start_time": "2026-01-02T00:00:00Z", "end_time": "2026-01-01T00:00:00Z"}), "before start_time"),
         ("create_session", json!({"purpose": ""}), "it is empty"),

@@ -50,15 +50,15 @@ fn each_caller_sees_its_tools() {
         table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_session get_task goal_status link_task_to_goal list_contracts list_memory send set_memory update_task_status who
-    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory send set_memory update_task_status who
-    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory send set_memory update_task_status who
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory reject_verification send set_memory update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment add_message check_inbox close_session create_session declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks ping register search_by_sender search_by_timerange send set_memory set_status submit_for_review update_task who
-    trusted: ack_handshake add_comment add_message check_inbox close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion ping register reject_verification search_by_sender search_by_timerange send set_memory set_status submit_for_review update_task verify_task who
-    lead: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping register reject_task reject_verification search_by_sender search_by_timerange send set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
+    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_session get_task goal_status link_task_to_goal list_contracts list_memory search_context send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory search_context send set_memory update_task_status who
+    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory search_context send set_memory update_task_status who
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory reject_verification search_context send set_memory update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment add_message check_inbox close_session create_session declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks ping register search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment add_message check_inbox close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion ping register reject_verification search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping register reject_task reject_verification search_by_sender search_by_timerange search_context send set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
     invite: register who
-    human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping reject_task reject_verification search_by_sender search_by_timerange send set_memory set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
+    human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping reject_task reject_verification search_by_sender search_by_timerange search_context send set_memory set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
     ");
 }
 
@@ -83,22 +83,22 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
         table += &format!("  external agents: {external_agents}\n  memory: {memory}\n");
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
+    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal
       handshakes: 
       external agents: 
       memory: get_memory list_memory
-    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
+    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory list_memory
-    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
+    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory list_memory
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts send set_memory update_task_status who
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
       external agents: handshake_status initiate_handshake
@@ -267,6 +267,7 @@ fn known_parameters_keep_their_names() {
         ("get_messages", "session_id visibility_filter limit offset"),
         ("search_by_sender", "session_id sender limit"),
         ("search_by_timerange", "session_id start_time end_time limit"),
+        ("search_context", "session_id query fuzzy_threshold limit search_metadata search_scope"),
         ("set_memory", "key value session_id expires_in metadata overwrite"),
         ("get_memory", "key session_id"),
         ("list_memory", "session_id prefix limit"),

@@ -138,6 +138,17 @@ where
     T::try_from(number).map(Some).map_err(|_| D::Error::custom(format!("{number} is out of range")))
 }
 
+/// Reads an optional number, also from text.
+pub(crate) fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<Value>::deserialize(deserializer)? {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+        Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| D::Error::custom(format!("{text:?} is not a number"))),
+        Some(Value::Number(number)) => Ok(number.as_f64()),
+        Some(_) => Err(D::Error::custom("it is not a number")),
+    }
+}
+
 /// Reads an optional integer where zero counts as missing, too.
 pub(crate) fn number_from_one<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where

@@ -12,7 +12,7 @@ use super::definition::ToolDefinition;
 use crate::call::Call;
 use crate::reply::Answer;
 
-pub(super) const TOOLS: &[&[ToolDefinition]] = &[memory::TOOLS, session::TOOLS, session::message::TOOLS];
+pub(super) const TOOLS: &[&[ToolDefinition]] = &[memory::TOOLS, session::TOOLS, session::message::TOOLS, session::search::TOOLS];
 
 impl Call {
     /// Answers a managed agent in few words, and others with the JSON that clients of shared-context-server know.

@@ -46,15 +46,10 @@ pub(crate) struct Candidate {
     pub(crate) at: Timestamp,
 }
 
-/// Finds the texts to compare. Each of `groups` is the expression of one word of the query.
-pub(crate) async fn candidates(connection: &mut SqliteConnection, groups: Vec<String>, project: Option<&ProjectId>) -> Result<BTreeSet<i64>> {
-    let mut counted = Vec::with_capacity(groups.len());
-    for group in groups {
-        let count = words_index::count(connection, &group, MAX_COMMON + 1).await?;
-        if count > 0 {
-            counted.push((count, group));
-        }
-    }
+/// Returns the expressions that find candidates, from the narrowest to the widest. Each of `counted` is the expression of one word of the query
+/// with the number of its texts. Common words are left out unless there are no others.
+pub(crate) fn expressions(mut counted: Vec<(i64, String)>) -> Vec<String> {
+    counted.retain(|(count, _)| *count > 0);
     counted.sort();
     if counted.first().is_some_and(|(count, _)| *count <= MAX_COMMON) {
         counted.retain(|(count, _)| *count <= MAX_COMMON);
@@ -65,8 +60,18 @@ pub(crate) async fn candidates(connection: &mut SqliteConnection, groups: Vec<St
         expressions.push(format!("({one} AND {two}) OR ({one} AND {three}) OR ({two} AND {three})"));
     }
     expressions.extend(groups.iter().take(2).filter(|_| groups.len() > 1).map(|group| (*group).to_owned()));
+    expressions.retain(|expression| !expression.is_empty());
+    expressions
+}
+
+/// Finds the texts to compare. Each of `groups` is the expression of one word of the query.
+pub(crate) async fn candidates(connection: &mut SqliteConnection, groups: Vec<String>, project: Option<&ProjectId>) -> Result<BTreeSet<i64>> {
+    let mut counted = Vec::with_capacity(groups.len());
+    for group in groups {
+        counted.push((words_index::count(connection, &group, MAX_COMMON + 1).await?, group));
+    }
     let mut found = BTreeSet::new();
-    for expression in expressions.iter().filter(|expression| !expression.is_empty()) {
+    for expression in expressions(counted) {
         if found.len() >= FEW {
             break;
         }

@@ -1,8 +1,7 @@
 //! Messages in sessions: written by those who may read the session, and read by their audience.
 
 use domain::context::metadata::validate_metadata;
-use domain::context::reader::Reader;
-use domain::context::session::visibility::{Audience, Visibility, audiences};
+use domain::context::session::visibility::{Audience, Visibility};
 use domain::context::session::{
     ContextSession, ContextSessionId, DEFAULT_MESSAGES, MAX_MESSAGES, MAX_OFFSET, NewSessionMessage, SessionEvent, SessionMessage, SessionMessages,
     SessionRefusal, validate_content, validate_limit,
@@ -55,14 +54,16 @@ impl Db {
                 }
                 if let Some(parent) = new.parent_message_id {
                     let audience = row::audience_of(&mut tx.connection, &id, parent).await?;
-                    let own = audience_words(&sender, &session, None);
+                    let own = row::audience_words(&sender, &session, None);
                     audience.filter(|audience| own.contains(audience)).ok_or_else(|| Refusal::not_found("message", parent))?;
                 }
                 let new = NewSessionMessage { metadata: validate_metadata(new.metadata)?, ..new };
                 let audience = Audience::of_message(visibility, &sender);
                 let message = write::insert_message(tx, &session, &sender, &audience, &new).await?;
                 write::record(tx, caller, session.project_id.as_ref(), SessionEvent::MessageAdded { session: id, message, visibility });
-                row::message(&mut tx.connection, message).await
+                let stored = row::message(&mut tx.connection, message).await?;
+                write::index(tx, &stored).await?;
+                Ok(stored)
             })
         })
         .await
@@ -77,7 +78,7 @@ impl Db {
         let (before, offset) = (query.before.unwrap_or(i64::MAX), validate_offset(query.offset)?);
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
-        let own = audience_words(&reader, &session, query.visibility);
+        let own = row::audience_words(&reader, &session, query.visibility);
         let page = (limit + 1, offset);
         let of_everyone = query.visibility.filter(|visibility| reader.is_admin() && *visibility != Visibility::Public);
         let (mut messages, total_count) = match of_everyone {
@@ -114,7 +115,7 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let found =
-            row::messages(&mut connection, &session.id, &Part::OfSender(sender), &audience_words(&reader, &session, None), (limit, 0)).await?;
+            row::messages(&mut connection, &session.id, &Part::OfSender(sender), &row::audience_words(&reader, &session, None), (limit, 0)).await?;
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
@@ -136,7 +137,7 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let found =
-            row::messages(&mut connection, &session.id, &Part::Between(from, to), &audience_words(&reader, &session, None), (limit, 0)).await?;
+            row::messages(&mut connection, &session.id, &Part::Between(from, to), &row::audience_words(&reader, &session, None), (limit, 0)).await?;
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
@@ -155,12 +156,6 @@ impl Db {
         })
         .await
     }
-}
-
-/// Returns the words of the audiences to which `reader` belongs in the session.
-fn audience_words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
-    let own = audiences(reader, session.project_id.as_ref());
-    own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
 }
 
 /// Returns how many items an answer skips.

@@ -1,7 +1,7 @@
 //! Reads sessions and their messages. Must not decide who may read a message: the words of a reader's audiences do.
 
 use domain::context::reader::Reader;
-use domain::context::session::visibility::{Visibility, audiences};
+use domain::context::session::visibility::{Audience, Visibility, audiences};
 use domain::context::session::{ContextSession, ContextSessionId, SessionMessage};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
@@ -11,6 +11,7 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::engine::column::{json, optional, parsed};
+use crate::engine::dialect::words_index::MATCHING_MESSAGES;
 use crate::error::{Error, Result};
 
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ContextSessionId) -> Result<ContextSession> {
@@ -26,6 +27,41 @@ pub(crate) async fn read_for(connection: &mut SqliteConnection, caller: &Caller,
         return Err(Refusal::not_found("session", id).into());
     }
     Ok((session, reader))
+}
+
+/// Returns the words of the audiences to which `reader` belongs in the session.
+pub(super) fn audience_words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
+    let own = audiences(reader, session.project_id.as_ref());
+    own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
+}
+
+/// How many messages one expression yields, and how many may hold a word that helps to find them.
+const MAX_CANDIDATES: i64 = 150;
+pub(super) const MAX_COMMON: i64 = 10_000;
+
+/// The newest messages of session `$2` that match the expression `$1` and have one of `audiences` audiences, which are bound from `$4` on, at
+/// most `$3`.
+pub(crate) fn candidates_sql(audiences: usize) -> String {
+    let own: Vec<String> = (0..audiences).map(|number| format!("${}", number + 4)).collect();
+    format!(
+        "SELECT m.id FROM ({MATCHING_MESSAGES}) AS w JOIN session_messages m ON m.id = w.id
+         WHERE m.session_id = $2 AND m.audience IN ({}) ORDER BY w.id DESC LIMIT $3",
+        own.join(", ")
+    )
+}
+
+/// Finds the messages to compare.
+pub(super) async fn candidates(
+    connection: &mut SqliteConnection,
+    session: &ContextSessionId,
+    expression: &str,
+    words: &[String],
+) -> Result<Vec<i64>> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = sqlx::query_scalar(AssertSqlSafe(candidates_sql(words.len()))).bind(expression).bind(session.as_str()).bind(MAX_CANDIDATES);
+    Ok(words.iter().fold(query, |query, word| query.bind(word)).fetch_all(connection).await?)
 }
 
 /// The session of the plan that task `$1` belongs to.

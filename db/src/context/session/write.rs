@@ -1,12 +1,16 @@
 //! Writes sessions, their messages and their counts. Must not decide who may write, or who may read.
 
+use std::collections::BTreeSet;
+
 use domain::context::metadata::Metadata;
 use domain::context::reader::Reader;
 use domain::context::session::visibility::{Audience, Visibility};
-use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionEvent, SessionKind};
+use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionEvent, SessionKind, SessionMessage};
 use domain::id::{ProjectId, TaskId};
+use domain::likeness::split_words;
 
 use crate::caller::Caller;
+use crate::engine::dialect::words_index;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -101,6 +105,13 @@ pub(super) async fn insert_message(
         .execute(&mut tx.connection)
         .await?;
     Ok(id)
+}
+
+/// Makes a message searchable.
+pub(super) async fn index(tx: &mut Tx, message: &SessionMessage) -> Result<()> {
+    let words: BTreeSet<String> = split_words(&message.searchable_text(true)).map(|word| word.text).collect();
+    words_index::add_message(&mut tx.connection, message.id, message.session_id.as_str(), &words).await?;
+    Ok(())
 }
 
 async fn add_to_count(tx: &mut Tx, session: &ContextSessionId, audience: &str, visibility: Visibility, messages: i64) -> Result<()> {

@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use super::session::{finding, person, purpose};
 use crate::tests::external_agents::named;
 use crate::tests::store::{Store, probe};
-use crate::{Caller, SessionMessageQuery};
+use crate::{Caller, SessionMessageQuery, SessionSearchQuery};
 
 const MESSAGES: usize = 900;
 
@@ -97,7 +97,7 @@ async fn no_path_shows_a_message_to_anyone_else() {
         let visibility = Visibility::ALL[dice.random_range(0..4)];
         let parent_message_id = if written.is_empty() || dice.random() { None } else { Some(written[dice.random_range(0..written.len())]) };
         let parent = parent_message_id.map(|parent: (i64, usize, usize, Visibility)| parent.0);
-        let new = domain::context::session::NewSessionMessage { parent_message_id: parent, ..finding(&tries.to_string(), visibility) };
+        let new = domain::context::session::NewSessionMessage { parent_message_id: parent, ..finding(&format!("finding {tries}"), visibility) };
         let added = db.add_session_message(&everyone[sender].caller, &sessions[session].0, new).await;
         let is_answer_allowed = parent_message_id.is_none_or(|(id, of, by, visibility)| {
             of == session && may_read(&everyone, &sessions, sender, &Written { id, session: of, sender: by, visibility })
@@ -153,6 +153,14 @@ async fn no_path_shows_a_message_to_anyone_else() {
                 let found = db.session_messages_of_sender(&me.caller, session, &name, Some(100)).await.unwrap();
                 check("sender", ids(found), &|message| everyone[message.sender].caller.name().as_ref() == Some(&name), false);
             }
+            let query = SessionSearchQuery { text: "findng".to_owned(), threshold: Some(0.0), limit: Some(100), metadata: true, visibility: None };
+            let hits = db.search_session(&me.caller, session, &query).await.unwrap();
+            for hit in &hits {
+                let message = here.iter().find(|message| message.id == hit.message.id).unwrap();
+                assert!(may_read(&everyone, &sessions, reader, message), "{} search #{}", me.agent, message.id);
+            }
+            let readable = here.iter().filter(|message| may_read(&everyone, &sessions, reader, message)).count();
+            assert_eq!(hits.len(), readable.min(100), "hidden messages take no place");
             let period = (crate::now().before(std::time::Duration::from_secs(3_600)), crate::now());
             let found = db.session_messages_between(&me.caller, session, period, Some(200)).await.unwrap();
             if found.len() < 200 {

@@ -151,6 +151,7 @@ async fn no_daily_statement_scans_what_grows() {
         sessions::messages_sql(&Part::Between(crate::now(), crate::now()), 4),
         sessions::HIDDEN.to_owned(),
         sessions::COUNTS.to_owned(),
+        sessions::candidates_sql(4),
         session_writes::WITH_AUDIENCE.to_owned(),
         memory::BY_KEY.to_owned(),
         memory::OF_OWNER.to_owned(),

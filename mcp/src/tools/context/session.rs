@@ -3,6 +3,7 @@
 //! It must not know who may read a message.
 
 pub(super) mod message;
+pub(super) mod search;
 
 use db::{SessionListQuery, SessionMessageQuery};
 use domain::context::metadata::Metadata;

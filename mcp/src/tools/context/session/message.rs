@@ -114,7 +114,7 @@ fn fitting(messages: &[SessionMessage]) -> usize {
 }
 
 /// Words a message.
-fn line(message: &SessionMessage) -> String {
+pub(super) fn line(message: &SessionMessage) -> String {
     let hidden = if message.visibility == Visibility::Public { String::new() } else { format!(" ({})", message.visibility) };
     let answer = message.parent_message_id.map(|parent| format!(" to #{parent}")).unwrap_or_default();
     format!("#{} {}{hidden}{answer}: {}", message.id, message.sender, message.content)
