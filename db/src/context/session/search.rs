@@ -21,7 +21,7 @@ use crate::error::Result;
 /// How few candidates call for a wider expression.
 const FEW: usize = 10;
 
-/// What a caller looks for in a session.
+/// The words that a caller looks for in a session, and where.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSearchQuery {
     pub text: String,
