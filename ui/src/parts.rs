@@ -15,7 +15,7 @@ use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::board::new_task::NewTaskDialog;
 use crate::components::board::report::ReportSince;
-use crate::components::board::selection_bar::SelectionBar;
+use crate::components::board::selection_bar::SelectionToolbar;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::board::view_menu::{EditViewsDialog, SaveViewDialog};
 use crate::components::help::HelpDialog;
@@ -114,8 +114,8 @@ pub(crate) fn edit_views_dialog(board: StoredValue<String>, close: Callback<()>)
 }
 
 #[wasm_split(task, fallible)]
-pub(crate) fn selection_bar() -> Part {
-    Ok(view! { <SelectionBar /> }.into_any())
+pub(crate) fn selection_toolbar() -> Part {
+    Ok(view! { <SelectionToolbar /> }.into_any())
 }
 
 #[wasm_split(review, fallible, preload(load_review))]

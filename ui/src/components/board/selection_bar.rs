@@ -12,7 +12,9 @@ use crate::change::{Change, PRIORITIES};
 use crate::components::badge::status_label;
 use crate::components::icon::{CHEVRON, CLOSE, Icon};
 use crate::components::menu::{MenuButton, MenuItem};
+use crate::lazy::lazy;
 use crate::moves::{Moves, is_for_several};
+use crate::parts;
 use crate::selection::Selection;
 use crate::socket::Live;
 use crate::store::Store;
@@ -52,8 +54,27 @@ fn common_targets(cards: &[Card]) -> Vec<(Status, Requirement)> {
     targets.fold(first, |common, other| common.into_iter().filter(|target| other.contains(target)).collect())
 }
 
+/// The place of the bar in a page, and what it says to a screen reader.
 #[component]
 pub(crate) fn SelectionBar() -> impl IntoView {
+    let (selection, store) = (Selection::from_context(), Store::from_context());
+    let count = Memo::new(move |_| selection.tasks().iter().filter(|task| store.card(task).is_some()).count());
+    let is_open = Memo::new(move |_| count.get() > 0);
+    view! {
+        <p class="visually-hidden" role="status">{move || is_open.get().then(|| selected(count.get()))}</p>
+        {move || is_open.get().then(|| lazy(parts::selection_toolbar))}
+    }
+}
+
+fn selected(count: usize) -> String {
+    match count {
+        1 => "1 task selected".to_owned(),
+        count => format!("{count} tasks selected"),
+    }
+}
+
+#[component]
+pub(crate) fn SelectionToolbar() -> impl IntoView {
     let (selection, store, moves, live) = (Selection::from_context(), Store::from_context(), Moves::from_context(), Live::from_context());
     let offer = Memo::new(move |_| {
         let cards: Vec<Card> = selection.tasks().iter().filter_map(|task| store.card(task)).map(|card| card.get()).collect();
@@ -97,26 +118,18 @@ pub(crate) fn SelectionBar() -> impl IntoView {
         };
         targets.into_iter().map(item).collect_view()
     };
-    let count = move || match offer.with(|offer| offer.tasks.len()) {
-        1 => "1 task selected".to_owned(),
-        count => format!("{count} tasks selected"),
-    };
-    let is_open = Memo::new(move |_| offer.with(|offer| !offer.tasks.is_empty()));
     view! {
-        <p class="visually-hidden" role="status">{move || is_open.get().then(count)}</p>
-        <Show when=move || is_open.get()>
-            <div class="selection-bar" role="toolbar" aria-label="Selected tasks">
-                <strong class="tabular">{count}</strong>
-                {button("Start", |offer| offer.can_start, Callback::new(move |()| apply(Change::Start)))}
-                {button("Hold", |offer| offer.can_hold, Callback::new(move |()| apply(Change::Hold)))}
-                {menu("Priority", "Priority", |offer| offer.can_order, priorities.into())}
-                {menu("Move to", "Move", |offer| !offer.targets.is_empty(), targets.into())}
-                {button("Cancel tasks", |offer| offer.cancel.is_some(), Callback::new(cancel))}
-                <button type="button" class="button quiet icon" aria-label="Clear the selection" title="Clear the selection (Esc)" on:click=move |_| selection.clear()>
-                    <Icon drawing=CLOSE />
-                </button>
-            </div>
-        </Show>
+        <div class="selection-bar" role="toolbar" aria-label="Selected tasks">
+            <strong class="tabular">{move || selected(offer.with(|offer| offer.tasks.len()))}</strong>
+            {button("Start", |offer| offer.can_start, Callback::new(move |()| apply(Change::Start)))}
+            {button("Hold", |offer| offer.can_hold, Callback::new(move |()| apply(Change::Hold)))}
+            {menu("Priority", "Priority", |offer| offer.can_order, priorities.into())}
+            {menu("Move to", "Move", |offer| !offer.targets.is_empty(), targets.into())}
+            {button("Cancel tasks", |offer| offer.cancel.is_some(), Callback::new(cancel))}
+            <button type="button" class="button quiet icon" aria-label="Clear the selection" title="Clear the selection (Esc)" on:click=move |_| selection.clear()>
+                <Icon drawing=CLOSE />
+            </button>
+        </div>
     }
 }
 

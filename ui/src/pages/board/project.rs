@@ -9,6 +9,7 @@ use crate::components::badge::COLUMNS;
 use crate::components::board::columns::BoardColumns;
 use crate::components::board::project_bar::{ProjectBar, ProjectLine};
 use crate::components::board::report::AbsenceReport;
+use crate::components::board::selection_bar::SelectionBar;
 use crate::components::palette::PaletteOutlet;
 use crate::components::team::message_composer::focus_message;
 use crate::drag::Drag;
@@ -154,7 +155,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
                         <ProjectLine filter=filter />
                     </Show>
                     <div class="board-scroll">{content}</div>
-                    {lazy(parts::selection_bar)}
+                    <SelectionBar />
                 </main>
                 {move || {
                     let home = home.clone();
