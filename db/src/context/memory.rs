@@ -132,17 +132,7 @@ impl Db {
                     let Some(entry) = row::find(&mut tx.connection, &owner, &place, &key, tx.now).await? else { continue };
                     write::delete(tx, &owner, &place, &key).await?;
                     write::record(tx, caller, &owner, MemoryEvent::Deleted { key, scope: place.scope() });
-                    let value_size = u32::try_from(entry.value.to_string().len()).unwrap_or(u32::MAX);
-                    return Ok(MemorySummary {
-                        key: entry.key,
-                        scope: entry.scope,
-                        session_id: entry.session_id,
-                        task_id: entry.task_id,
-                        created_at: entry.created_at,
-                        updated_at: entry.updated_at,
-                        expires_at: entry.expires_at,
-                        value_size,
-                    });
+                    return Ok(entry.into_summary());
                 }
                 Err(MemoryRefusal::Missing { key }.into())
             })

@@ -128,6 +128,15 @@ pub struct MemoryEntry {
     pub expires_at: Option<Timestamp>,
 }
 
+impl MemoryEntry {
+    /// Returns the entry without its value.
+    pub fn into_summary(self) -> MemorySummary {
+        let value_size = u32::try_from(self.value.to_string().len()).unwrap_or(u32::MAX);
+        let Self { key, scope, session_id, task_id, created_at, updated_at, expires_at, .. } = self;
+        MemorySummary { key, scope, session_id, task_id, created_at, updated_at, expires_at, value_size }
+    }
+}
+
 /// An entry in a list, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MemorySummary {

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use wasm_bindgen_cli_support::Bindgen;
+use wasm_encoder::{Module, RawSection};
 use wasm_split_cli_support::{Options, transform};
+use wasmparser::Parser;
 
 /// The files that the page names. Those load the others.
 pub(crate) const ENTRY: [&str; 3] = [BOARD, "board.wasm", LOADER];
@@ -62,30 +64,14 @@ pub(crate) fn split(wasm: &Path, scratch: &Path, release: bool) -> Result<Vec<Co
 
 /// Removes names of functions and other text for developers, which is half of a part.
 fn without_custom_sections(wasm: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-    const HEADER: usize = 8;
     const CUSTOM: u8 = 0;
-    let mut kept = wasm.get(..HEADER).ok_or("a part of the board is no wasm module")?.to_vec();
-    let mut rest = &wasm[HEADER..];
-    while let [id, after_id @ ..] = rest {
-        let (size, width) = unsigned(after_id).ok_or("a part of the board is cut off")?;
-        let end = 1 + width + size;
-        let section = rest.get(..end).ok_or("a part of the board is cut off")?;
-        if *id != CUSTOM {
-            kept.extend_from_slice(section);
-        }
-        rest = &rest[end..];
-    }
-    Ok(kept)
-}
-
-/// Reads a number in the LEB128 format, and how many bytes it takes.
-fn unsigned(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut value = 0;
-    for (index, byte) in bytes.iter().take(5).enumerate() {
-        value |= usize::from(byte & 0x7f) << (7 * index);
-        if byte & 0x80 == 0 {
-            return Some((value, index + 1));
+    let mut module = Module::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        if let Some((id, range)) = payload?.as_section()
+            && id != CUSTOM
+        {
+            module.section(&RawSection { id, data: &wasm[usize::try_from(range.start)?..usize::try_from(range.end)?] });
         }
     }
-    None
+    Ok(module.finish())
 }
