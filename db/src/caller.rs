@@ -88,7 +88,7 @@ impl Caller {
     ///
     /// # Errors
     /// When the caller has no name yet, or is the runner, which shares nothing.
-    pub(crate) fn reader(&self) -> Result<Reader, AgentRefusal> {
+    pub fn reader(&self) -> Result<Reader, AgentRefusal> {
         match self {
             Self::Person(person) => Ok(Reader::Person { name: person.name.clone(), role: person.role }),
             Self::Run(run) => {

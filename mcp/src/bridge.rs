@@ -17,9 +17,9 @@ use std::time::Duration;
 use domain::id::TaskId;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ErrorCode,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -35,7 +35,7 @@ use self::listen::Change;
 use self::post::IdleConnection;
 use crate::handler::{self, REGISTER};
 use crate::resource::Uri;
-use crate::{meta, reply};
+use crate::{meta, prompt, reply};
 
 /// How long a list or a resource waits for a server. Clients give up after 30 to 60 s, and then show no reason.
 const LIST_TIMEOUT: Duration = Duration::from_secs(15);
@@ -147,22 +147,28 @@ impl ServerHandler for Bridge {
         Ok(())
     }
 
-    /// The server declares no prompts, so the bridge does not answer for them, nor for completions.
     async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Ok(prompt::list())
     }
 
+    async fn get_prompt(&self, request: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+        header_safe(&request.name).ok_or_else(|| ErrorData::invalid_params(format!("prompt {} does not exist", request.name), None))?;
+        let parameters = json!({"name": request.name, "arguments": request.arguments.unwrap_or_default()});
+        Ok(self.forward::<GetPromptResult>("prompts/get", Some(&request.name), parameters, &context).await?.into())
+    }
+
+    /// The server declares no completions, so the bridge does not answer for them.
     async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let list: ListToolsResult = self.forward("tools/list", None, &context).await?;
+        let list: ListToolsResult = self.forward("tools/list", None, json!({}), &context).await?;
         Ok(handler::private(list.tools))
     }
 
     async fn list_resources(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
-        self.forward("resources/list", None, &context).await
+        self.forward("resources/list", None, json!({}), &context).await
     }
 
     async fn list_resource_templates(
@@ -170,7 +176,7 @@ impl ServerHandler for Bridge {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.forward("resources/templates/list", None, &context).await
+        self.forward("resources/templates/list", None, json!({}), &context).await
     }
 
     async fn read_resource(
@@ -194,10 +200,7 @@ impl ServerHandler for Bridge {
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        // The name is sent in a header as well.
-        if !request.name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(handler::unknown_tool(&request.name));
-        }
+        header_safe(&request.name).ok_or_else(|| handler::unknown_tool(&request.name))?;
         let parameters = json!({
             "name": request.name,
             "arguments": request.arguments.unwrap_or_default(),
@@ -237,12 +240,15 @@ impl Bridge {
     }
 
     /// Sends a request that only reads, and returns its result.
-    async fn forward<T: DeserializeOwned>(&self, method: &str, uri: Option<&str>, context: &RequestContext<RoleServer>) -> Result<T, ErrorData> {
-        let mut parameters = json!({"_meta": self.meta()});
-        if let Some(uri) = uri {
-            parameters["uri"] = uri.into();
-        }
-        let call = self.call_server(method, uri, parameters, LIST_TIMEOUT);
+    async fn forward<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        name: Option<&str>,
+        mut parameters: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<T, ErrorData> {
+        parameters["_meta"] = self.meta();
+        let call = self.call_server(method, name, parameters, LIST_TIMEOUT);
         let answer = tokio::select! {
             answer = call => answer.map_err(|unavailable| ErrorData::internal_error(format!("{unavailable} {}", unavailable.hint()), None))?,
             () = context.ct.cancelled() => return Err(cancelled()),
@@ -252,7 +258,7 @@ impl Bridge {
 
     async fn read(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<ReadResourceResult, ErrorData> {
         let uri = uri.parse::<Uri>()?.to_string();
-        self.forward("resources/read", Some(&uri), context).await.map_err(|mut error: ErrorData| {
+        self.forward("resources/read", Some(&uri), json!({"uri": uri}), context).await.map_err(|mut error: ErrorData| {
             // The SDK has a code of its own for a missing resource, which it translates for the revision of the client.
             if error.code == ErrorCode::INVALID_PARAMS {
                 error.code = ErrorCode::RESOURCE_NOT_FOUND;
@@ -314,6 +320,11 @@ impl Bridge {
     fn folder(&self) -> &Path {
         self.db_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
+}
+
+/// Returns a name that may be sent in a header; none for any other.
+fn header_safe(name: &str) -> Option<&str> {
+    (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(name)
 }
 
 /// Returns the `_meta` of every request: the revision, and the idempotency key.

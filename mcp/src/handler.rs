@@ -13,9 +13,9 @@ use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, Extensions,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -29,7 +29,7 @@ use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
 use crate::server::Identity;
 use crate::tools::definition::ListingFacts;
-use crate::{meta, reply, tools};
+use crate::{meta, prompt, reply, tools};
 
 /// The tool that returns unread messages. Its description starts with the alert.
 pub(crate) const CHECK_INBOX: &str = "check_inbox";
@@ -139,7 +139,7 @@ pub(crate) fn info(capabilities: ServerCapabilities) -> ServerConfig {
 
 /// Returns what the server offers in every revision, also through the bridge.
 pub(crate) fn capabilities() -> ServerCapabilities {
-    ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_resources().enable_resources_subscribe().build()
+    ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_resources().enable_resources_subscribe().enable_prompts().build()
 }
 
 impl ServerHandler for Handler {
@@ -173,11 +173,15 @@ impl ServerHandler for Handler {
         Ok(())
     }
 
-    /// The server declares no prompts, so it does not answer for them, nor for completions.
     async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Ok(prompt::list())
     }
 
+    async fn get_prompt(&self, request: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompt::get(&self.0.db, &identity(&context.extensions)?.caller, &request).await?.into())
+    }
+
+    /// The server declares no completions, so it does not answer for them.
     async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
@@ -226,15 +230,19 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri: Uri = request.uri.parse()?;
-        Ok(uri.read(&self.0.db, &identity(&context.extensions)?.caller).await?.into())
+        let (uri, caller): (Uri, _) = (request.uri.parse()?, &identity(&context.extensions)?.caller);
+        let tools = match uri {
+            Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools),
+            _ => Vec::new(),
+        };
+        Ok(uri.read(&self.0.db, caller, tools).await?.into())
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (uri, identity): (Uri, _) = (request.uri.parse()?, identity(&context.extensions)?);
         uri.admit(&self.0.db, &identity.caller).await.map_err(|error| uri.failed(error))?;
         if let Some(session) = &identity.session {
-            session.listener.add_resource(uri);
+            session.listener.add_resource(uri)?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod message;
 mod meta;
 mod notice;
 mod page;
+mod prompt;
 mod proof;
 mod push;
 mod reply;

@@ -4,8 +4,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, ClientJsonRpcMessage, InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams, SubscribeRequestParams,
-    SubscriptionsListenRequestParams, UnsubscribeRequestParams,
+    CallToolRequestParams, ClientJsonRpcMessage, GetPromptRequestParams, InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
+    SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -113,7 +113,8 @@ fn check_parameters(method: &str, parameters: &Value) -> serde_json::Result<()> 
     match method {
         "initialize" => InitializeRequestParams::deserialize(parameters).map(drop),
         "tools/call" => CallToolRequestParams::deserialize(parameters).map(drop),
-        "tools/list" | "resources/list" | "resources/templates/list" => PaginatedRequestParams::deserialize(parameters).map(drop),
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => PaginatedRequestParams::deserialize(parameters).map(drop),
+        "prompts/get" => GetPromptRequestParams::deserialize(parameters).map(drop),
         "resources/read" => ReadResourceRequestParams::deserialize(parameters).map(drop),
         "resources/subscribe" => SubscribeRequestParams::deserialize(parameters).map(drop),
         "resources/unsubscribe" => UnsubscribeRequestParams::deserialize(parameters).map(drop),

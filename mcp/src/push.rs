@@ -5,15 +5,19 @@
 
 pub(crate) mod stream;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use db::{Caller, Db};
+use domain::context::reader::Reader;
+use domain::context::session::visibility;
+use domain::context::session::{ContextSessionId, SessionEvent};
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
 use domain::team::agent::EVERYONE;
 use domain::team::message::MessageEvent;
+use rmcp::ErrorData;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +26,8 @@ use crate::resource::Uri;
 
 /// How many events are read from the log at once.
 const PAGE: u32 = 500;
+/// The most resources that one client can follow. Each is read once to check whether the caller may.
+const MAX_RESOURCES: usize = 64;
 /// The pause between two reads of the log, so that one read covers several commits. Agents must be notified within 10 ms.
 const BATCH_DELAY: Duration = Duration::from_millis(2);
 
@@ -72,8 +78,15 @@ impl Push {
             let Some(last) = events.last() else { return Ok(()) };
             *seq = last.seq;
             let listeners: Vec<Arc<Listener>> = self.listeners().iter().filter_map(Weak::upgrade).collect();
+            let watched: BTreeSet<ContextSessionId> = listeners.iter().flat_map(|listener| listener.sessions()).collect();
+            let added = events.iter().filter_map(|event| match &event.event {
+                Event::Session(SessionEvent::MessageAdded { session, message, .. }) if watched.contains(session) => Some(*message),
+                _ => None,
+            });
+            // The audience of a message can change until its event is read, when another agent gets the name of its sender.
+            let audiences = db.session_audiences(&added.collect::<Vec<_>>()).await?;
             for listener in listeners {
-                listener.apply_events(&events);
+                listener.apply_events(&events, &audiences);
             }
         }
     }
@@ -105,6 +118,8 @@ pub(crate) struct Listener {
 struct State {
     /// The participant whose inbox it follows; none before it registers.
     participant: Option<(ProjectId, String)>,
+    /// The caller as shared context sees it.
+    reader: Option<Reader>,
     resources: BTreeSet<Uri>,
     changes: PendingChanges,
 }
@@ -112,14 +127,34 @@ struct State {
 impl Listener {
     /// Follows the inbox of this caller from now on. The human reads messages on the board's page.
     pub(crate) fn set_caller(&self, caller: &Caller) {
-        self.state().participant = match caller {
+        let mut state = self.state();
+        state.participant = match caller {
             Caller::Run(_) | Caller::Agent(_) => caller.project().cloned().zip(caller.name()),
             Caller::Person(_) | Caller::Runner | Caller::Invite(_) => None,
         };
+        state.reader = caller.reader().ok();
+        // Another caller may read other resources.
+        state.resources.clear();
+        state.changes.resources.clear();
     }
 
-    pub(crate) fn add_resource(&self, uri: Uri) {
-        self.state().resources.insert(uri);
+    /// Follows a resource that the caller may read.
+    ///
+    /// # Errors
+    /// When it follows too many already.
+    pub(crate) fn add_resource(&self, uri: Uri) -> Result<(), ErrorData> {
+        let resources = &mut self.state().resources;
+        if resources.len() >= MAX_RESOURCES && !resources.contains(&uri) {
+            let problem = format!("a client can subscribe to at most {MAX_RESOURCES} resources; unsubscribe from one first");
+            return Err(ErrorData::invalid_request(problem, None));
+        }
+        resources.insert(uri);
+        Ok(())
+    }
+
+    /// Returns the context sessions that it follows.
+    fn sessions(&self) -> Vec<ContextSessionId> {
+        self.state().resources.iter().filter_map(Uri::session).cloned().collect()
     }
 
     pub(crate) fn remove_resource(&self, uri: &Uri) {
@@ -143,10 +178,14 @@ impl Listener {
         }
     }
 
-    fn apply_events(&self, events: &[Envelope]) {
+    /// Adds what the events change. `audiences` are those of the messages that they add to sessions.
+    fn apply_events(&self, events: &[Envelope], audiences: &BTreeMap<i64, String>) {
         let mut state = self.state();
-        let State { participant, resources, changes } = &mut *state;
+        let State { participant, reader, resources, changes } = &mut *state;
         for event in events {
+            if let Some(reader) = reader {
+                changes.resources.extend(context_changes(event, reader, resources, audiences));
+            }
             if participant.as_ref().is_some_and(|(project, name)| changes_inbox(event, project, name)) {
                 changes.inbox = true;
                 changes.resources.extend(resources.get(&Uri::Inbox).cloned());
@@ -160,6 +199,22 @@ impl Listener {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the sessions and the memory among `resources` that an event changes for a reader. A message out of its reach changes none.
+fn context_changes(event: &Envelope, reader: &Reader, resources: &BTreeSet<Uri>, audiences: &BTreeMap<i64, String>) -> Vec<Uri> {
+    let project = event.project_id.as_ref();
+    let of_session = |id: &ContextSessionId| -> Vec<Uri> { resources.iter().filter(|uri| uri.session() == Some(id)).cloned().collect() };
+    match &event.event {
+        Event::Session(SessionEvent::MessageAdded { session, message, .. }) => {
+            let found = of_session(session);
+            let is_in_reach = |word: &String| visibility::audiences(reader, project).iter().any(|own| own.as_text() == *word);
+            if !found.is_empty() && audiences.get(message).is_some_and(is_in_reach) { found } else { Vec::new() }
+        }
+        Event::Session(SessionEvent::Closed { session }) if !visibility::audiences(reader, project).is_empty() => of_session(session),
+        Event::Memory(change) if change.concerns(project, reader) => resources.get(&Uri::Memory(reader.name())).cloned().into_iter().collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ mod bridge_resource;
 mod calls;
 mod connect;
 mod context;
+mod context_resource;
 mod coordination;
 mod fixture;
 mod idempotency;

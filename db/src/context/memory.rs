@@ -64,7 +64,7 @@ impl Db {
                 }
                 let row = NewMemoryRow { owner: &owner, place: &place, key: &key, value: &value, metadata: &metadata, expires_at };
                 write::upsert(tx, row).await?;
-                let event = MemoryEvent::Set { key: key.clone(), scope: place.scope() };
+                let event = MemoryEvent::Set { key: key.clone(), scope: place.scope(), owner: owner.key.clone(), task: place.task.clone() };
                 write::record(tx, caller, &owner, event);
                 let stored = row::find(&mut tx.connection, &owner, &place, &key, tx.now).await?;
                 stored.ok_or_else(|| MemoryRefusal::Missing { key }.into())
@@ -115,6 +115,19 @@ impl Db {
         Ok(found)
     }
 
+    /// Returns the caller's entries with their values, of its task and of all sessions too, the last changed first. The newest 200 at most.
+    ///
+    /// # Errors
+    /// When the caller has no memory.
+    pub async fn own_memory(&self, caller: &Caller) -> Result<Vec<MemoryEntry>> {
+        let reader = caller.reader()?;
+        let task = match &reader {
+            Reader::Run { task, .. } => Some(task),
+            Reader::Agent { .. } | Reader::Person { .. } => None,
+        };
+        row::own(&mut *self.readers.acquire().await?, &MemoryOwner::of_reader(&reader), task, now()).await
+    }
+
     /// Deletes the entry that [`Self::memory`] returns.
     ///
     /// # Errors
@@ -131,7 +144,8 @@ impl Db {
                 for place in MemoryPlace::for_reading(&reader, session) {
                     let Some(entry) = row::find(&mut tx.connection, &owner, &place, &key, tx.now).await? else { continue };
                     write::delete(tx, &owner, &place, &key).await?;
-                    write::record(tx, caller, &owner, MemoryEvent::Deleted { key, scope: place.scope() });
+                    let event = MemoryEvent::Deleted { key, scope: place.scope(), owner: owner.key.clone(), task: place.task };
+                    write::record(tx, caller, &owner, event);
                     return Ok(entry.into_summary());
                 }
                 Err(MemoryRefusal::Missing { key }.into())

@@ -220,8 +220,21 @@ pub fn validate_expiry(seconds: Option<i64>, now: Timestamp) -> Result<Option<Ti
 events! {
     /// A change of the memory of an agent. It never contains a value.
     MemoryEvent {
-        Set "memory_set" { key: String, scope: MemoryScope }
-        Deleted "memory_deleted" { key: String, scope: MemoryScope }
+        Set "memory_set" { key: String, scope: MemoryScope, owner: String, task: Option<TaskId> }
+        Deleted "memory_deleted" { key: String, scope: MemoryScope, owner: String, task: Option<TaskId> }
+    }
+}
+
+impl MemoryEvent {
+    /// Whether the event, which happened in `project`, changes what `reader` finds in its memory.
+    pub fn concerns(&self, project: Option<&ProjectId>, reader: &Reader) -> bool {
+        let (Self::Set { owner, task, .. } | Self::Deleted { owner, task, .. }) = self;
+        let own = MemoryOwner::of_reader(reader);
+        let has_place = |task| match reader {
+            Reader::Run { task: own, .. } => own == task,
+            Reader::Agent { .. } | Reader::Person { .. } => false,
+        };
+        own.key == *owner && own.project.as_ref() == project && task.as_ref().is_none_or(has_place)
     }
 }
 

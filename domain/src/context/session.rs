@@ -111,7 +111,7 @@ pub struct ContextSession {
     pub metadata: Metadata,
     pub created_by: String,
     pub created_at: Timestamp,
-    /// When it was created, closed or last written to.
+    /// When it was created or closed, or got its last public message.
     pub updated_at: Timestamp,
     /// False once it is closed. It can still be read.
     pub is_active: bool,

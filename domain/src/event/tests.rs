@@ -131,8 +131,8 @@ fn every() -> Vec<Event> {
         SessionEvent::Closed { session: ContextSessionId::new(5) }.into(),
         SessionEvent::MessageAdded { session: ContextSessionId::new(5), message: 6, visibility: Visibility::Private }.into(),
         SessionEvent::PrivateRead { session: ContextSessionId::new(5), messages: 2 }.into(),
-        MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task }.into(),
-        MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global }.into(),
+        MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task, owner: "kind:coder".to_owned(), task: Some(TaskId::new(7)) }.into(),
+        MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global, owner: "name:mara".to_owned(), task: None }.into(),
     ]
 }
 
@@ -252,8 +252,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"session_closed","session":"session_0000000000000005"}
     {"kind":"session_message_added","session":"session_0000000000000005","message":6,"visibility":"private"}
     {"kind":"session_private_read","session":"session_0000000000000005","messages":2}
-    {"kind":"memory_set","key":"build","scope":"task"}
-    {"kind":"memory_deleted","key":"build","scope":"global"}
+    {"kind":"memory_set","key":"build","scope":"task","owner":"kind:coder","task":"TASK-007"}
+    {"kind":"memory_deleted","key":"build","scope":"global","owner":"name:mara","task":null}
     "#);
 }
 

@@ -16,9 +16,6 @@ use crate::bearer::Bearer;
 use crate::resource::Uri;
 use crate::session::Session;
 
-/// The most resources of one subscription. Each is read once to check whether the caller may.
-const MAX_RESOURCES: usize = 64;
-
 /// Returns the unread messages of the caller. The human and invited guests have no inbox here.
 ///
 /// # Errors
@@ -43,11 +40,11 @@ async fn announce_unread(db: &Db, caller: &Caller, listener: &Listener) {
 pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &SubscriptionContext) {
     let caller = &bearer.caller;
     let listener = push.listener(caller);
-    for given in context.accepted().resource_subscriptions.iter().flatten().take(MAX_RESOURCES) {
+    for given in context.accepted().resource_subscriptions.iter().flatten().take(super::MAX_RESOURCES) {
         let Ok(uri) = given.parse::<Uri>() else { continue };
         // Changes of resources that the caller may not read are not forwarded.
         if uri.admit(db, caller).await.is_ok() {
-            listener.add_resource(uri);
+            drop(listener.add_resource(uri));
         }
     }
     announce_unread(db, caller, &listener).await;

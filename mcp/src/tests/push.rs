@@ -188,8 +188,8 @@ async fn each_revision_declares_its_capabilities() {
         said.push(serde_json::to_string(&client.peer_info().unwrap().capabilities).unwrap());
     }
     insta::assert_snapshot!(said.join("\n"), @r#"
-    {"resources":{"subscribe":true},"tools":{"listChanged":true}}
-    {"logging":{},"resources":{"subscribe":true},"tools":{"listChanged":true}}
+    {"prompts":{},"resources":{"subscribe":true},"tools":{"listChanged":true}}
+    {"logging":{},"prompts":{},"resources":{"subscribe":true},"tools":{"listChanged":true}}
     "#);
 }
 

@@ -182,7 +182,7 @@ fn runner_names_the_agent_program_in_its_backend_only() {
 
 #[test]
 fn prompts_are_no_rust_strings() {
-    let found = [outside("\"You are ", &[]), outside("include_str!(\"../../agents/", &["runner/src/prompt.rs"])].concat();
+    let found = [outside("\"You are ", &[]), outside("include_str!(\"../../agents/", &["runner/src/prompt.rs", "mcp/src/prompt.rs"])].concat();
     none("what agents are told is in agents/", found);
 }
 

@@ -1,6 +1,6 @@
 //! Reads entries of memory. An expired one is not read.
 
-use domain::context::memory::{MemoryEntry, MemoryOwner, MemoryPlace, MemorySummary};
+use domain::context::memory::{MAX_LISTED, MemoryEntry, MemoryOwner, MemoryPlace, MemorySummary};
 use domain::context::session::ContextSessionId;
 use domain::id::{ProjectId, TaskId};
 use domain::time::Timestamp;
@@ -47,6 +47,22 @@ pub(super) async fn list(connection: &mut SqliteConnection, owner: &MemoryOwner,
         .fetch_all(connection)
         .await?;
     rows.iter().map(summary_of).collect()
+}
+
+/// The entries of owner `$1` in project `$2` that have not expired at `$3`, except those of tasks other than `$4`, the last changed first.
+pub(crate) const OWN: &str = "SELECT * FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND (expires_at IS NULL OR expires_at > $3)
+    AND (task_id IS NULL OR task_id = $4) ORDER BY updated_at DESC, id DESC LIMIT $5";
+
+pub(super) async fn own(connection: &mut SqliteConnection, owner: &MemoryOwner, task: Option<&TaskId>, now: Timestamp) -> Result<Vec<MemoryEntry>> {
+    let rows = sqlx::query(OWN)
+        .bind(&owner.key)
+        .bind(owner.project.as_ref().map_or("", ProjectId::as_str))
+        .bind(now.to_string())
+        .bind(task.map(TaskId::as_str))
+        .bind(MAX_LISTED)
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(entry_of).collect()
 }
 
 /// At most `$3` entries of owner `$1` in project `$2`. Expired ones count until they are removed.

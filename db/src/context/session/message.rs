@@ -1,5 +1,7 @@
 //! Messages in sessions: written by those who may read the session, and read by their audience.
 
+use std::collections::BTreeMap;
+
 use domain::context::metadata::validate_metadata;
 use domain::context::session::visibility::{Audience, Visibility};
 use domain::context::session::{
@@ -139,6 +141,14 @@ impl Db {
         let found =
             row::messages(&mut connection, &session.id, &Part::Between(from, to), &row::audience_words(&reader, &session, None), (limit, 0)).await?;
         Ok(found.into_iter().map(|(_, message)| message).collect())
+    }
+
+    /// Returns the word of the audience of each of these messages. A reader may read those with a word of its own audiences.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn session_audiences(&self, messages: &[i64]) -> Result<BTreeMap<i64, String>> {
+        row::audiences_of(&mut *self.readers.acquire().await?, messages).await
     }
 
     /// Records that the owner of the board read private messages of others.

@@ -1,5 +1,7 @@
 //! Reads sessions and their messages. Must not decide who may read a message: the words of a reader's audiences do.
 
+use std::collections::BTreeMap;
+
 use domain::context::reader::Reader;
 use domain::context::session::visibility::{Audience, Visibility, audiences};
 use domain::context::session::{ContextSession, ContextSessionId, SessionMessage};
@@ -217,6 +219,21 @@ pub(super) async fn audience_of(connection: &mut SqliteConnection, session: &Con
         .bind(session.as_str())
         .fetch_optional(connection)
         .await?)
+}
+
+/// The audiences of `count` messages, whose ids are bound from `$1` on.
+pub(crate) fn audiences_sql(count: usize) -> String {
+    let ids: Vec<String> = (1..=count).map(|number| format!("${number}")).collect();
+    format!("SELECT id, audience FROM session_messages WHERE id IN ({})", ids.join(", "))
+}
+
+pub(super) async fn audiences_of(connection: &mut SqliteConnection, messages: &[i64]) -> Result<BTreeMap<i64, String>> {
+    if messages.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let query = sqlx::query_as(AssertSqlSafe(audiences_sql(messages.len())));
+    let rows: Vec<(i64, String)> = messages.iter().fold(query, |query, id| query.bind(id)).fetch_all(connection).await?;
+    Ok(rows.into_iter().collect())
 }
 
 pub(super) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {

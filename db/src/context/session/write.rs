@@ -99,11 +99,14 @@ pub(super) async fn insert_message(
     .fetch_one(&mut tx.connection)
     .await?;
     add_to_count(tx, &session.id, &audience.as_text(), audience.visibility, 1).await?;
-    sqlx::query("UPDATE context_sessions SET updated_at = $2 WHERE id = $1")
-        .bind(session.id.as_str())
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
+    // Others must not see that there is a message which they may not read.
+    if audience.visibility == Visibility::Public {
+        sqlx::query("UPDATE context_sessions SET updated_at = $2 WHERE id = $1")
+            .bind(session.id.as_str())
+            .bind(tx.now.to_string())
+            .execute(&mut tx.connection)
+            .await?;
+    }
     Ok(id)
 }
 

@@ -284,3 +284,17 @@ async fn memory_of_an_owner_is_limited_and_found_by_prefix() {
     assert_eq!(store.keys(&mara, &MemoryListQuery::default()).await.len(), 50);
     assert_eq!(store.keys(&mara, &MemoryListQuery { limit: Some(200), ..MemoryListQuery::default() }).await[0], "key.7");
 }
+
+#[tokio::test]
+async fn own_memory_shows_the_places_that_an_agent_reads() {
+    let store = Store::board().await;
+    let (page, style) = (store.task("Page").await, store.task("Style").await);
+    let (mine, other) = (store.agent(&page, AgentKind::Coder).await.caller, store.agent(&style, AgentKind::Coder).await.caller);
+    let entry = |value: serde_json::Value| serde_json::from_value(value).unwrap();
+    store.db.set_memory(&mine, entry(json!({"key": "mine", "value": 1}))).await.unwrap();
+    store.db.set_memory(&other, entry(json!({"key": "theirs", "value": 2}))).await.unwrap();
+    store.db.set_memory(&other, entry(json!({"key": "shared", "value": 3, "scope": "global"}))).await.unwrap();
+    let keys: Vec<String> = store.db.own_memory(&mine).await.unwrap().into_iter().map(|entry| entry.key).collect();
+    assert_eq!(keys, ["shared", "mine"]);
+    assert_eq!(code(store.db.own_memory(&store.invite()).await), "not-registered");
+}

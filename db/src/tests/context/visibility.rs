@@ -23,6 +23,22 @@ async fn private_message_isolation() {
     assert_eq!(store.texts(&ole, &id).await, ["public"]);
 }
 
+/// A message that others may not read changes nothing that they see of the session, not even its time.
+#[tokio::test]
+async fn private_message_does_not_show_in_its_session() {
+    let store = Store::board().await;
+    let (mara, ole, id) = (store.member("mara", &[]).await, store.member("ole", &[]).await, store.blackboard().await.id);
+    let before = store.db.context_session(&ole, &id).await.unwrap();
+    let hidden = store.add(&mara, &id, "private", Private).await;
+    store.add(&mara, &id, "agent_only", AgentOnly).await;
+    assert_eq!(store.db.context_session(&ole, &id).await.unwrap(), before);
+    let public = store.add(&mara, &id, "public", Public).await;
+    assert_ne!(store.db.context_session(&ole, &id).await.unwrap(), before);
+    let audiences = store.db.session_audiences(&[hidden.id, public.id, 99]).await.unwrap();
+    assert_eq!(audiences.into_iter().collect::<Vec<_>>(), [(hidden.id, "private:name:mara".to_owned()), (public.id, "public:".to_owned())]);
+    assert!(store.db.session_audiences(&[]).await.unwrap().is_empty());
+}
+
 #[tokio::test]
 async fn agent_only_message_isolation() {
     let store = Store::board().await;
