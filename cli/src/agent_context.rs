@@ -9,6 +9,7 @@ use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::NewSubtask;
 use domain::config::Config;
+use domain::context::handoff::Handoff;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
@@ -132,6 +133,7 @@ impl TestBoard {
             comments: &[],
             attempts: &[],
             commits: &[],
+            handoff: &Handoff::default(),
             inbox: &Inbox { messages: Vec::new(), remaining: 0 },
             resumes: false,
         });

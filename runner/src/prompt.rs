@@ -3,11 +3,13 @@
 //! Pure. The texts of the roles are in `agents/`. Foreign content is escaped, so it cannot imitate the structure of a prompt.
 
 mod attempt;
+mod context;
 pub mod inbox;
 
 use domain::board::comment::Comment;
 use domain::board::project::Project;
 use domain::board::task::Task;
+use domain::context::handoff::Handoff;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::limit::{LimitMeasure, LimitUse};
@@ -63,6 +65,8 @@ pub struct PromptInput<'a> {
     pub attempts: &'a [Run],
     /// The newest unmerged commits of the branch, if attempts are told.
     pub commits: &'a [Commit],
+    /// The handoff of earlier agents, the most relevant finding first.
+    pub handoff: &'a Handoff,
     /// Unread messages for the agent.
     pub inbox: &'a Inbox,
     /// Whether the run resumes the session of an earlier attempt.
@@ -70,7 +74,7 @@ pub struct PromptInput<'a> {
 }
 
 /// The tags that structure a prompt. They are escaped in content.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "inbox", "message", "reminder"];
 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
@@ -117,6 +121,11 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let attempts = attempt::lines(input.attempts, input.commits);
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
+    }
+    let context = context::block(input.handoff);
+    if !context.is_empty() {
+        text.push('\n');
+        text += &context;
     }
     if !input.inbox.messages.is_empty() {
         text.push('\n');

@@ -16,6 +16,7 @@ use crate::fixture::live_run;
 
 mod escape;
 
+static NOTHING: Handoff = Handoff { findings: Vec::new(), older: 0, memory: Vec::new() };
 static EMPTY: Inbox = Inbox { messages: Vec::new(), remaining: 0 };
 
 fn nine() -> Timestamp {
@@ -130,6 +131,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         comments: &[],
         attempts: &[],
         commits: &[],
+        handoff: &NOTHING,
         inbox: &EMPTY,
         resumes: false,
     }

@@ -39,7 +39,7 @@ pub(super) async fn find(
 pub(crate) const OF_OWNER: &str = "SELECT key, session_id, task_id, created_at, updated_at, expires_at, length(CAST(value AS BLOB)) AS value_size
     FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY updated_at DESC, id DESC";
 
-pub(super) async fn list(connection: &mut SqliteConnection, owner: &MemoryOwner, now: Timestamp) -> Result<Vec<MemorySummary>> {
+pub(crate) async fn list(connection: &mut SqliteConnection, owner: &MemoryOwner, now: Timestamp) -> Result<Vec<MemorySummary>> {
     let rows = sqlx::query(OF_OWNER)
         .bind(&owner.key)
         .bind(owner.project.as_ref().map_or("", ProjectId::as_str))

@@ -32,7 +32,7 @@ pub(crate) async fn read_for(connection: &mut SqliteConnection, caller: &Caller,
 }
 
 /// Returns the words of the audiences to which `reader` belongs in the session.
-pub(super) fn audience_words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
+pub(crate) fn audience_words(reader: &Reader, session: &ContextSession, visibility: Option<Visibility>) -> Vec<String> {
     let own = audiences(reader, session.project_id.as_ref());
     own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
 }
@@ -157,7 +157,7 @@ pub(crate) fn messages_sql(part: &Part<'_>, audiences: usize) -> String {
 }
 
 /// Reads at most `limit` messages whose audience is among `words`, each with its audience.
-pub(super) async fn messages(
+pub(crate) async fn messages(
     connection: &mut SqliteConnection,
     session: &ContextSessionId,
     part: &Part<'_>,
@@ -198,7 +198,7 @@ pub(super) async fn hidden(
 pub(crate) const COUNTS: &str = "SELECT audience, visibility, messages FROM session_counts WHERE session_id = $1";
 
 /// Counts the messages whose audience and visibility are counted.
-pub(super) async fn count_messages(
+pub(crate) async fn count_messages(
     connection: &mut SqliteConnection,
     session: &ContextSessionId,
     is_counted: impl Fn(&str, Visibility) -> bool,

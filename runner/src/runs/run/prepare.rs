@@ -147,6 +147,13 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         Some(plan) => Some(db.task(plan).await?),
         None => None,
     };
+    let mut handoff = db.handoff(&run.id).await?;
+    if resumes {
+        // Its conversation has them.
+        let own = Run::agent_name(run.phase, &run.task_id);
+        handoff.findings.retain(|finding| finding.sender != own);
+    }
+    let handoff = handoff.most_relevant_first(&task.card.title);
     Ok(prompt::prompt(&PromptInput {
         project,
         task,
@@ -160,6 +167,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         comments: &comments,
         attempts: &attempts,
         commits: &commits,
+        handoff: &handoff,
         inbox,
         resumes,
     }))

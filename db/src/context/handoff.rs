@@ -1,0 +1,37 @@
+//! The handoff of a run: public findings of its session, and the keys of its own memory.
+
+use domain::context::handoff::{CONSIDERED, Handoff};
+use domain::context::memory::{MemoryOwner, MemoryPlace};
+use domain::context::reader::Reader;
+use domain::context::session::visibility::Visibility;
+use domain::id::RunId;
+
+use crate::board::task::row::project_of_task;
+use crate::context::memory::row as memory;
+use crate::context::session::row::{self as sessions, Part};
+use crate::engine::open::Db;
+use crate::error::Result;
+use crate::now;
+use crate::runs::run::row as runs;
+
+impl Db {
+    /// Returns the handoff of a run. Only what everyone may read, and the memory of the agents that it succeeds.
+    ///
+    /// # Errors
+    /// When the run does not exist.
+    pub async fn handoff(&self, run: &RunId) -> Result<Handoff> {
+        let mut connection = self.readers.acquire().await?;
+        let run = runs::read(&mut connection, run).await?;
+        let project = project_of_task(&mut connection, &run.task_id).await?;
+        let session = sessions::own(&mut connection, &project, Some(&run.task_id)).await?;
+        let reader = Reader::Run { project, run: run.id, kind: run.phase, task: run.task_id };
+        let public = sessions::audience_words(&reader, &session, Some(Visibility::Public));
+        let found = sessions::messages(&mut connection, &session.id, &Part::Before(i64::MAX), &public, (CONSIDERED, 0)).await?;
+        let total = sessions::count_messages(&mut connection, &session.id, |audience, _| public.iter().any(|word| word == audience)).await?;
+        let places = MemoryPlace::for_reading(&reader, None);
+        let mut kept = memory::list(&mut connection, &MemoryOwner::of_reader(&reader), now()).await?;
+        kept.retain(|entry| places.iter().any(|place| place.session == entry.session_id && place.task == entry.task_id));
+        let findings: Vec<_> = found.into_iter().map(|(_, message)| message).collect();
+        Ok(Handoff { older: total.saturating_sub(findings.len() as u64), findings, memory: kept })
+    }
+}
