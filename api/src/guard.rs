@@ -194,7 +194,7 @@ pub(crate) async fn require_person(State((state, access)): State<(AppState, Acce
     let caller = credential.caller(&state.db).await?;
     caller.person(Right::Read, "the HTTP interface")?;
     if access == Access::Owner {
-        caller.person(Right::Administer, "managing persons and tokens")?;
+        caller.person(Right::Administer, "administering the board")?;
     } else if access == Access::Person && !request.method().is_safe() {
         caller.person(Right::Work, "changing the board")?;
     }

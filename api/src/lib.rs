@@ -12,6 +12,7 @@ mod extract;
 mod guard;
 mod markdown;
 mod openapi;
+mod page_size;
 mod routes;
 mod serve;
 mod sign_in;

@@ -21,11 +21,12 @@ pub(crate) enum Access {
     Owner,
 }
 
-const TAGS: [(&str, &str); 4] = [
+const TAGS: [(&str, &str); 5] = [
     ("server", "The server itself, its repository, the event log and signing in."),
     ("board", "Projects, plans, tasks, their threads, review gates and goals."),
     ("runs", "Processes of agents, their output, and landing."),
     ("team", "Persons, agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
+    ("context", "Context sessions with their messages, and the memory of agents."),
 ];
 
 #[derive(utoipa::OpenApi)]

@@ -3,6 +3,7 @@
 //! The files below are named after their noun; each handler reads its request, calls `db` or `repo`, and wraps the answer.
 
 mod board;
+mod context;
 mod demo;
 mod event;
 mod health;
@@ -39,7 +40,7 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 9] {
+fn areas() -> [Area; 11] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
         Area { tag: "server", access: Access::Person, routes: server_routes() },
@@ -50,6 +51,8 @@ fn areas() -> [Area; 9] {
         Area { tag: "runs", access: Access::Owner, routes: runs::owner_routes() },
         Area { tag: "team", access: Access::Person, routes: team::routes() },
         Area { tag: "team", access: Access::Owner, routes: team::owner_routes() },
+        Area { tag: "context", access: Access::Person, routes: context::routes() },
+        Area { tag: "context", access: Access::Owner, routes: context::owner_routes() },
     ]
 }
 

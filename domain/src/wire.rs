@@ -3,6 +3,7 @@
 mod agent;
 mod board;
 mod comment;
+mod context;
 mod plan;
 mod review;
 mod usage;
@@ -13,6 +14,7 @@ pub use agent::{
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn, OpenCards};
 pub use comment::CommentView;
+pub use context::{ContextUse, FoundMessage, QuotedMessage, SessionThread};
 pub use plan::{PlanView, PlannedTask};
 pub use review::{Approval, ReviewView};
 pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};

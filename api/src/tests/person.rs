@@ -14,7 +14,10 @@ use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 10] = [
+const OWNER_ROUTES: [(&str, &str); 14] = [
+    ("delete", "/api/memory/{id}"),
+    ("get", "/api/memory/{id}"),
+    ("patch", "/api/memory/{id}"),
     ("post", "/api/persons"),
     ("delete", "/api/persons/{id}"),
     ("patch", "/api/persons/{id}"),
@@ -22,6 +25,7 @@ const OWNER_ROUTES: [(&str, &str); 10] = [
     ("delete", "/api/projects/{id}"),
     ("post", "/api/projects/{id}/access"),
     ("post", "/api/projects/{id}/invite-token"),
+    ("get", "/api/projects/{id}/memory"),
     ("post", "/api/projects/{id}/tokens"),
     ("post", "/api/sandbox"),
     ("post", "/api/token/rotate"),
@@ -59,7 +63,9 @@ async fn viewer_reads_every_route_and_changes_nothing_by_any() {
     let (mut read, mut refused) = (0, 0);
     for route in routes().into_iter().filter(|route| route.access == Access::Person) {
         let answer = call(&server, &route, &token).await;
-        if route.method == "get" || READER_ROUTES.contains(&(route.method.as_str(), route.path.as_str())) {
+        if OWNER_ROUTES.contains(&(route.method.as_str(), route.path.as_str())) {
+            assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("person-role")), "{route:?}");
+        } else if route.method == "get" || READER_ROUTES.contains(&(route.method.as_str(), route.path.as_str())) {
             assert!(![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&answer.status), "{route:?}: {}", answer.text);
             read += 1;
         } else {

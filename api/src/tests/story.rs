@@ -1,5 +1,6 @@
 //! Every route in one story: a project from its first request to its landing.
 
+mod context;
 mod project;
 mod runs;
 mod server;
@@ -82,6 +83,7 @@ async fn every_route_works() {
     let mara = team::exchange_messages(&mut story).await;
     team::pass_the_gates(&mut story, &mara).await;
     team::coordinate(&mut story, &mara).await;
+    context::share(&mut story, &mara).await;
 
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
     let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});

@@ -2,6 +2,7 @@
 //!
 //! An expired entry does not exist, also before it is removed.
 
+mod administration;
 pub(crate) mod row;
 pub(crate) mod write;
 

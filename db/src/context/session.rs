@@ -11,12 +11,14 @@ use domain::context::metadata::validate_metadata;
 use domain::context::session::{
     ContextSession, ContextSessionId, MAX_SESSIONS, NewContextSession, SessionEvent, SessionKind, SessionRefusal, validate_limit,
 };
-use domain::id::ProjectId;
+use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
+use domain::team::person::Right;
 use domain::text;
 
 use self::write::NewSessionRow;
+use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
@@ -116,6 +118,25 @@ impl Db {
         row::own(&mut *self.readers.acquire().await?, project, task).await
     }
 
+    /// Returns the session in which a task takes part: that of its plan, or else that of its project.
+    ///
+    /// # Errors
+    /// When the task does not exist, or the caller is not a person.
+    pub async fn context_session_of_task(&self, caller: &Caller, task: &TaskId) -> Result<ContextSession> {
+        caller.person(Right::Read, "reading the session of a task")?;
+        let mut connection = self.readers.acquire().await?;
+        let project = tasks::project_of_task(&mut connection, task).await?;
+        row::own(&mut connection, &project, Some(task)).await
+    }
+
+    /// Whether a participant wrote a message into a session of the project.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_session_messages(&self, project: &ProjectId) -> Result<bool> {
+        Ok(sqlx::query_scalar(row::IN_USE).bind(project.as_str()).fetch_one(&self.readers).await?)
+    }
+
     /// Lists sessions, newest first.
     ///
     /// # Errors
@@ -125,7 +146,7 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         match &query.project {
             Some(project) => drop(participant::load(&mut connection, caller, project).await?),
-            None => drop(caller.person(domain::team::person::Right::Read, "listing sessions without a project")?),
+            None => drop(caller.person(Right::Read, "listing sessions without a project")?),
         }
         row::list(&mut connection, query.project.as_ref(), query.include_closed, limit, message::validate_offset(query.offset)?).await
     }

@@ -1,5 +1,6 @@
 //! Tests of shared context: sessions, who reads their messages, and memory.
 
+mod administration;
 mod handoff;
 mod leak;
 mod memory;

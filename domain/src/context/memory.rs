@@ -60,6 +60,16 @@ impl MemoryOwner {
         };
         Self { project: reader.project().cloned(), key }
     }
+
+    /// Returns the kind of managed agents that owns entries with `key`.
+    pub fn kind_of(key: &str) -> Option<AgentKind> {
+        key.strip_prefix("kind:").and_then(|kind| kind.parse().ok())
+    }
+
+    /// Returns the name of the owner of entries with `key`: a kind of managed agents, or the name of a participant.
+    pub fn name_of(key: &str) -> &str {
+        key.split_once(':').map_or(key, |(_, name)| name)
+    }
 }
 
 /// The place of an entry among those of its owner.
@@ -115,7 +125,6 @@ impl MemoryPlace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MemoryEntry {
     pub key: String,
-    #[schema(value_type = Object)]
     pub value: Value,
     #[schema(value_type = Object)]
     pub metadata: Metadata,
@@ -152,12 +161,35 @@ pub struct MemorySummary {
     pub value_size: u32,
 }
 
+/// An entry, with or without its value, as the owner of the board sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OwnedMemory<T> {
+    pub id: i64,
+    /// The kind of managed agents that owns it.
+    pub kind: Option<AgentKind>,
+    /// The name of its owner: that kind, or a participant.
+    pub owner: String,
+    pub entry: T,
+}
+
+/// A change of an entry by the owner of the board.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPatch {
+    pub value: Value,
+    /// In seconds from now. 0 removes the expiry; without it, the expiry stays.
+    #[serde(default)]
+    pub expires_in: Option<i64>,
+    /// When the entry was last changed, as it was read. One that changed since then is not replaced.
+    #[serde(default)]
+    pub unchanged_since: Option<Timestamp>,
+}
+
 /// The arguments for an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMemoryEntry {
     pub key: String,
-    #[schema(value_type = Object)]
     pub value: Value,
     #[serde(default)]
     pub session_id: Option<ContextSessionId>,
@@ -247,6 +279,8 @@ refusals! {
         Missing { key: String } => NotFound "not-found",
         #[error("the memory is full: it has {entries} entries")]
         Full { entries: u32 } => Conflict "memory-full",
+        #[error("the entry {key} was changed since you read it")]
+        Changed { key: String } => Conflict "memory-changed",
     }
 }
 
@@ -255,6 +289,7 @@ impl MemoryRefusal {
         match self {
             Self::Exists { .. } => "Read it with get_memory, choose another key, or call set_memory with overwrite.".to_owned(),
             Self::Missing { .. } => "Call list_memory to see your keys.".to_owned(),
+            Self::Changed { .. } => "Read it again, then repeat your change.".to_owned(),
             Self::Full { .. } => "Delete entries that nobody needs with delete_memory, or replace one.".to_owned(),
         }
     }

@@ -15,10 +15,8 @@ use utoipa::IntoParams;
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody, NumericId, QueryParameters};
 use crate::markdown;
+use crate::page_size::{MAX_PAGE_BYTES, count_within};
 use crate::state::AppState;
-
-/// Bytes of text in a page, unless its only message is longer.
-const MAX_PAGE_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +56,7 @@ pub(crate) async fn list_messages(
     let query = HistoryQuery { count: Some(count), task: history.task, agent, before: history.before };
     let mut items = state.db.history(&project, &query).await?;
     let full = items.len() == count as usize;
-    let cut = items.len() - newest_within(items.iter().map(|message| message.content.len()).rev(), MAX_PAGE_BYTES);
+    let cut = items.len() - count_within(items.iter().map(|message| message.content.len()).rev(), MAX_PAGE_BYTES);
     items.drain(..cut);
     let next = items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id);
     let ids: Vec<i64> = items.iter().map(|message| message.id).collect();
@@ -69,15 +67,6 @@ pub(crate) async fn list_messages(
         message,
     };
     Ok(Json(List { items: items.into_iter().map(view).collect(), next }))
-}
-
-/// Counts how many of `sizes` fit into `limit` together, but at least one.
-fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
-    let sums = sizes.scan(0, |sum, size| {
-        *sum += size;
-        Some(*sum)
-    });
-    sums.enumerate().take_while(|(place, sum)| *place == 0 || *sum <= limit).count()
 }
 
 /// Resolves the name of a current or former participant.
@@ -163,15 +152,4 @@ pub(crate) async fn read_inbox(
     Body(read): Body<ReadInbox>,
 ) -> Result<Json<Inbox>> {
     Ok(Json(state.db.check_inbox(&caller, &project, read.ack).await?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::newest_within;
-
-    #[test]
-    fn page_is_bounded_but_never_empty() {
-        let within = |sizes: &[usize]| newest_within(sizes.iter().copied(), 10);
-        assert_eq!([within(&[]), within(&[4, 6]), within(&[4, 7]), within(&[4, 7, 1]), within(&[11]), within(&[11, 0])], [0, 2, 1, 1, 1, 1]);
-    }
 }

@@ -1,15 +1,16 @@
 //! Reads entries of memory. An expired one is not read.
 
-use domain::context::memory::{MAX_LISTED, MemoryEntry, MemoryOwner, MemoryPlace, MemorySummary};
+use domain::context::memory::{MAX_LISTED, MemoryEntry, MemoryOwner, MemoryPlace, MemorySummary, OwnedMemory};
 use domain::context::session::ContextSessionId;
 use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::engine::column::{count, json, optional, parsed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The entry of owner `$1` in project `$2` with the place `$3`, `$4` and the key `$5`, unless it expired at `$6`.
 pub(crate) const BY_KEY: &str = "SELECT * FROM memories
@@ -63,6 +64,39 @@ pub(super) async fn own(connection: &mut SqliteConnection, owner: &MemoryOwner, 
         .fetch_all(connection)
         .await?;
     rows.iter().map(entry_of).collect()
+}
+
+/// The entries of project `$1` before the entry `$2` that have not expired at `$3`, the newest first, at most `$4`.
+pub(crate) const OF_PROJECT: &str = "SELECT id, owner, key, session_id, task_id, created_at, updated_at, expires_at,
+      length(CAST(value AS BLOB)) AS value_size
+    FROM memories WHERE project_id = $1 AND id < $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY id DESC LIMIT $4";
+
+/// Reads entries of all agents of a project.
+pub(super) async fn of_project(
+    connection: &mut SqliteConnection,
+    project: &ProjectId,
+    before: i64,
+    limit: u32,
+    now: Timestamp,
+) -> Result<Vec<OwnedMemory<MemorySummary>>> {
+    let rows = sqlx::query(OF_PROJECT).bind(project.as_str()).bind(before).bind(now.to_string()).bind(limit).fetch_all(connection).await?;
+    rows.iter().map(|row| owned(row, summary_of(row)?)).collect()
+}
+
+/// The entry with the id `$1`, unless it belongs to a person or expired at `$2`.
+pub(crate) const BY_ID: &str = "SELECT * FROM memories WHERE id = $1 AND project_id IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)";
+
+/// Reads an entry of any agent, with its owner.
+pub(super) async fn by_id(connection: &mut SqliteConnection, id: i64, now: Timestamp) -> Result<(MemoryOwner, OwnedMemory<MemoryEntry>)> {
+    let row = sqlx::query(BY_ID).bind(id).bind(now.to_string()).fetch_optional(connection).await?;
+    let row = row.ok_or_else(|| Error::Refused(Refusal::not_found("memory entry", id)))?;
+    let owner = MemoryOwner { project: optional(&row, "project_id")?, key: row.try_get("owner")? };
+    Ok((owner, owned(&row, entry_of(&row)?)?))
+}
+
+fn owned<T>(row: &SqliteRow, entry: T) -> Result<OwnedMemory<T>> {
+    let owner: String = row.try_get("owner")?;
+    Ok(OwnedMemory { id: row.try_get("id")?, kind: MemoryOwner::kind_of(&owner), owner: MemoryOwner::name_of(&owner).to_owned(), entry })
 }
 
 /// At most `$3` entries of owner `$1` in project `$2`. Expired ones count until they are removed.

@@ -26,6 +26,8 @@ pub struct SessionMessageQuery {
     pub visibility: Option<Visibility>,
     /// Only messages before this one.
     pub before: Option<i64>,
+    /// Only messages after this one: the oldest of them, instead of the newest.
+    pub after: Option<i64>,
     /// 50 by default, at most 1,000.
     pub limit: Option<u32>,
     /// How many of the newest messages are skipped.
@@ -77,7 +79,12 @@ impl Db {
     /// When the session does not exist for the caller, or a number is out of range.
     pub async fn session_messages(&self, caller: &Caller, session: &ContextSessionId, query: &SessionMessageQuery) -> Result<SessionMessages> {
         let limit = validate_limit(query.limit, DEFAULT_MESSAGES, MAX_MESSAGES)?;
-        let (before, offset) = (query.before.unwrap_or(i64::MAX), validate_offset(query.offset)?);
+        let offset = validate_offset(query.offset)?;
+        let part = match (query.after, query.before) {
+            (Some(_), Some(_)) => return Err(Refusal::invalid("after", "it contradicts before", "Give one of the two.").into()),
+            (Some(after), None) => Part::After(after),
+            (None, before) => Part::Before(before.unwrap_or(i64::MAX)),
+        };
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let own = row::audience_words(&reader, &session, query.visibility);
@@ -85,11 +92,11 @@ impl Db {
         let of_everyone = query.visibility.filter(|visibility| reader.is_admin() && *visibility != Visibility::Public);
         let (mut messages, total_count) = match of_everyone {
             Some(visibility) => (
-                row::hidden(&mut connection, &session.id, visibility, before, page).await?,
+                row::hidden(&mut connection, &session.id, visibility, &part, page).await?,
                 row::count_messages(&mut connection, &session.id, |_, other| other == visibility).await?,
             ),
             None => (
-                row::messages(&mut connection, &session.id, &Part::Before(before), &own, page).await?,
+                row::messages(&mut connection, &session.id, &part, &own, page).await?,
                 row::count_messages(&mut connection, &session.id, |audience, _| own.iter().any(|word| word == audience)).await?,
             ),
         };
@@ -98,8 +105,21 @@ impl Db {
         messages.truncate(limit as usize);
         let of_others = messages.iter().filter(|(audience, _)| !own.contains(audience)).count();
         self.record_private_read(caller, &session, of_others).await?;
-        let messages = messages.into_iter().map(|(_, message)| message).collect();
+        let mut messages: Vec<SessionMessage> = messages.into_iter().map(|(_, message)| message).collect();
+        if query.after.is_some() {
+            messages.reverse();
+        }
         Ok(SessionMessages { messages, total_count, has_more })
+    }
+
+    /// Returns those of some messages of a session that the caller may read, whatever their order.
+    ///
+    /// # Errors
+    /// When the session does not exist for the caller.
+    pub async fn session_messages_by_id(&self, caller: &Caller, session: &ContextSessionId, ids: &[i64]) -> Result<Vec<SessionMessage>> {
+        let mut connection = self.readers.acquire().await?;
+        let (session, reader) = row::read_for(&mut connection, caller, session).await?;
+        row::some(&mut connection, &session.id, ids, &row::audience_words(&reader, &session, None)).await
     }
 
     /// Returns the newest messages of a sender that the caller may read, newest first.

@@ -9,7 +9,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::engine::column::{json, optional, parsed};
@@ -127,6 +127,8 @@ fn session_of(row: &SqliteRow) -> Result<ContextSession> {
 pub(crate) enum Part<'a> {
     /// The newest messages before this one.
     Before(i64),
+    /// The oldest messages after this one.
+    After(i64),
     /// The newest ones of a sender.
     OfSender(&'a str),
     /// The oldest ones of a period, both ends included.
@@ -138,6 +140,7 @@ pub(crate) enum Part<'a> {
 pub(crate) fn messages_sql(part: &Part<'_>, audiences: usize) -> String {
     let (condition, order) = match part {
         Part::Before(_) => ("id < $4", "id DESC"),
+        Part::After(_) => ("id > $4", "id"),
         Part::OfSender(_) => ("sender = $4", "id DESC"),
         Part::Between(..) => ("created_at >= $4 AND created_at <= $5", "created_at, id"),
     };
@@ -169,7 +172,7 @@ pub(crate) async fn messages(
     }
     let query = sqlx::query(AssertSqlSafe(messages_sql(part, words.len()))).bind(session.as_str()).bind(limit).bind(offset);
     let query = match part {
-        Part::Before(id) => query.bind(id).bind(None::<String>),
+        Part::Before(id) | Part::After(id) => query.bind(id).bind(None::<String>),
         Part::OfSender(name) => query.bind(name).bind(None::<String>),
         Part::Between(from, to) => query.bind(from.to_string()).bind(to.to_string()),
     };
@@ -181,16 +184,24 @@ pub(crate) async fn messages(
 pub(crate) const HIDDEN: &str = "SELECT * FROM session_messages
     WHERE session_id = $1 AND visibility = $2 AND visibility <> 'public' AND id < $3 ORDER BY id DESC LIMIT $4 OFFSET $5";
 
+/// The same messages after the message `$3`, oldest first.
+pub(crate) const HIDDEN_AFTER: &str = "SELECT * FROM session_messages
+    WHERE session_id = $1 AND visibility = $2 AND visibility <> 'public' AND id > $3 ORDER BY id LIMIT $4 OFFSET $5";
+
 /// Reads messages of a visibility that other readers cannot see, each with its audience.
 pub(super) async fn hidden(
     connection: &mut SqliteConnection,
     session: &ContextSessionId,
     visibility: Visibility,
-    before: i64,
+    part: &Part<'_>,
     (limit, offset): (u32, u32),
 ) -> Result<Vec<(String, SessionMessage)>> {
-    let rows =
-        sqlx::query(HIDDEN).bind(session.as_str()).bind(visibility.as_str()).bind(before).bind(limit).bind(offset).fetch_all(connection).await?;
+    let (sql, cursor) = match part {
+        Part::After(id) => (HIDDEN_AFTER, *id),
+        Part::Before(id) => (HIDDEN, *id),
+        Part::OfSender(_) | Part::Between(..) => (HIDDEN, i64::MAX),
+    };
+    let rows = sqlx::query(sql).bind(session.as_str()).bind(visibility.as_str()).bind(cursor).bind(limit).bind(offset).fetch_all(connection).await?;
     rows.iter().map(with_audience).collect()
 }
 
@@ -234,6 +245,35 @@ pub(super) async fn audiences_of(connection: &mut SqliteConnection, messages: &[
     let query = sqlx::query_as(AssertSqlSafe(audiences_sql(messages.len())));
     let rows: Vec<(i64, String)> = messages.iter().fold(query, |query, id| query.bind(id)).fetch_all(connection).await?;
     Ok(rows.into_iter().collect())
+}
+
+/// Whether a message was written in a session of project `$1`.
+pub(crate) const IN_USE: &str =
+    "SELECT EXISTS (SELECT 1 FROM context_sessions s JOIN session_counts c ON c.session_id = s.id WHERE s.project_id = $1)";
+
+/// The messages of session `$1` whose audience and id are bound later.
+const SOME: &str = "SELECT * FROM session_messages WHERE session_id = ";
+
+/// Reads those of `ids` that are in the session and have one of the audiences.
+pub(super) async fn some(
+    connection: &mut SqliteConnection,
+    session: &ContextSessionId,
+    ids: &[i64],
+    words: &[String],
+) -> Result<Vec<SessionMessage>> {
+    if ids.is_empty() || words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query: QueryBuilder<Sqlite> = QueryBuilder::new(SOME);
+    query.push_bind(session.as_str()).push(" AND +audience IN ");
+    query.push_tuples(words, |mut row, word| {
+        row.push_bind(word);
+    });
+    query.push(" AND id IN ");
+    query.push_tuples(ids, |mut row, id| {
+        row.push_bind(id);
+    });
+    query.build().fetch_all(connection).await?.iter().map(message_of).collect()
 }
 
 pub(super) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {

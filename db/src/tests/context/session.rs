@@ -60,6 +60,14 @@ async fn every_project_and_plan_has_a_session_that_its_runs_know() {
     let alone = store.task("Alone").await;
     let other = store.agent(&alone, AgentKind::Coder).await;
     assert_eq!(db.own_context_session(&other.caller, project).await.unwrap(), blackboard, "a task without a plan");
+    let owner = Caller::owner();
+    assert_eq!(db.context_session_of_task(&owner, &tasks[0]).await.unwrap(), plan, "a person finds the session of a task");
+    assert_eq!(db.context_session_of_task(&owner, &alone).await.unwrap(), blackboard);
+    assert_eq!(code(db.context_session_of_task(&owner, &TaskId::new(99)).await), "not-found");
+    assert_eq!(code(db.context_session_of_task(&coder.caller, &alone).await), "human-only");
+    assert!(!db.has_session_messages(project).await.unwrap());
+    store.add(&coder.caller, &plan.id, "Mine", Visibility::Private).await;
+    assert!(db.has_session_messages(project).await.unwrap());
     let mara = store.member("mara", &[]).await;
     assert_eq!(db.own_context_session(&mara, project).await.unwrap(), blackboard);
     assert_eq!(code(db.own_context_session(&mara, &ProjectId::new(9)).await), "not-found");
@@ -135,6 +143,21 @@ async fn messages_are_read_in_parts_newest_first() {
         }
     }
     assert_eq!(paged, ids, "by cursor");
+    let (mut later, mut after) = (Vec::new(), Some(0));
+    while after.is_some() {
+        let page = read(SessionMessageQuery { after, limit: Some(7), ..SessionMessageQuery::default() }).await;
+        later.extend(page.messages.iter().rev().map(|message| message.id));
+        after = page.messages.first().map(|message| message.id).filter(|_| page.has_more);
+    }
+    later.reverse();
+    assert_eq!(later, ids, "by cursor from the oldest on");
+    let both = SessionMessageQuery { after: Some(1), before: Some(9), ..SessionMessageQuery::default() };
+    assert_eq!(code(db.session_messages(&mara, &id, &both).await), "invalid");
+    let hidden = SessionMessageQuery { after: Some(0), limit: Some(3), visibility: Some(Visibility::Private), ..SessionMessageQuery::default() };
+    let oldest = db.session_messages(&Caller::owner(), &id, &hidden).await.unwrap();
+    assert_eq!(oldest.messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["6", "3", "0"]);
+    let some = db.session_messages_by_id(&mara, &id, &[1, 4, 52, 99]).await.unwrap();
+    assert_eq!(some.iter().map(|message| message.id).collect::<Vec<_>>(), [1], "4 and 52 are private to ole");
     let skipped = read(SessionMessageQuery { offset: 48, limit: Some(7), ..SessionMessageQuery::default() }).await;
     assert_eq!((skipped.messages.iter().map(|message| message.id).collect::<Vec<_>>(), skipped.has_more), (ids[48..].to_vec(), false));
     let private = read(SessionMessageQuery { visibility: Some(Visibility::Private), ..SessionMessageQuery::default() }).await;

@@ -149,7 +149,10 @@ async fn no_daily_statement_scans_what_grows() {
         sessions::messages_sql(&Part::Before(1), 4),
         sessions::messages_sql(&Part::OfSender("mara"), 4),
         sessions::messages_sql(&Part::Between(crate::now(), crate::now()), 4),
+        sessions::messages_sql(&Part::After(1), 4),
         sessions::HIDDEN.to_owned(),
+        sessions::HIDDEN_AFTER.to_owned(),
+        sessions::IN_USE.to_owned(),
         sessions::COUNTS.to_owned(),
         sessions::audiences_sql(3),
         sessions::candidates_sql(4),
@@ -158,6 +161,8 @@ async fn no_daily_statement_scans_what_grows() {
         memory::OF_OWNER.to_owned(),
         memory::OWN.to_owned(),
         memory::COUNT.to_owned(),
+        memory::OF_PROJECT.to_owned(),
+        memory::BY_ID.to_owned(),
         memory_writes::EXPIRED.to_owned(),
         activity::sql(&ActivityQuery::default()),
         activity::sql(&ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }),
@@ -221,6 +226,7 @@ async fn messages_of_a_session_are_read_in_the_order_of_an_index() {
     let store = Store::board().await;
     for (part, index) in [
         (Part::Before(1), "session_messages_by_audience (session_id=? AND audience=? AND id<?)"),
+        (Part::After(1), "session_messages_by_audience (session_id=? AND audience=? AND id>?)"),
         (Part::OfSender("mara"), "session_messages_by_sender (session_id=? AND sender=? AND audience=?)"),
         (Part::Between(crate::now(), crate::now()), "session_messages_by_time (session_id=? AND audience=? AND created_at>? AND created_at<?)"),
     ] {

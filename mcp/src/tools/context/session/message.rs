@@ -179,6 +179,7 @@ async fn get_messages(call: Call, given: GetMessages) -> Result<Answer, Failure>
     let query = SessionMessageQuery {
         visibility: given.visibility_filter,
         before: given.cursor,
+        after: None,
         limit: given.limit,
         offset: given.offset.unwrap_or_default(),
     };
