@@ -10,7 +10,7 @@ use crate::board::report::Since;
 use crate::board::{project, task};
 use crate::runs::rescue;
 use crate::service;
-use crate::team::{browser_session, pairing, person, token};
+use crate::team::{browser_session, inbox, pairing, person, token};
 
 /// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
@@ -116,6 +116,8 @@ pub(crate) enum Command {
     Backup { file: PathBuf },
     /// Replace the database with a copy from a file, and keep the old one. Stop the board first.
     Restore { file: PathBuf },
+    /// Print the unread messages of the agent whose token is in VIBE_RELAY_TOKEN, also as a hook of Claude Code.
+    Inbox(inbox::Inbox),
     /// Print events as they happen, one per line, until you stop it.
     Tail(Tail),
     /// Connect an agent to the board: an MCP server on standard input and output.

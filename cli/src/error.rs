@@ -54,6 +54,14 @@ pub(crate) enum CliError {
     NoAgentToken { variable: &'static str },
     #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },
+    #[error(
+        "no token is set: create one on the running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; yours are on the page of messages"
+    )]
+    NoInbox,
+    #[error("{0}")]
+    Inbox(#[source] ::mcp::CallError),
+    #[error("{} is not a file of settings; repair it, or remove it, and call this again", path.display())]
+    InvalidSettings { path: PathBuf },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
     #[error("\"{levels}\" is not a list of log levels; set \"log\" in the configuration to one like \"info\" or \"info,runner=debug\"")]

@@ -8,8 +8,10 @@ mod pattern;
 mod word;
 
 pub use excerpt::{Excerpt, Highlight, excerpt, highlights};
-pub use partial::partial_ratio;
+pub use partial::{partial_ratio, partial_ratio_above};
 pub use word::{MAX_WORD_BYTES, Place, Term, Word, letters_of, split_words};
+
+use std::cmp::Reverse;
 
 use pattern::Pattern;
 
@@ -67,6 +69,27 @@ impl Query {
         self.find_by(text, |term, word| self.terms.get(term).map_or(0, |term| term.likeness(word)))
     }
 
+    /// Returns the score of [`Self::find`], without the places.
+    pub fn score(&self, text: &str) -> u8 {
+        let mut best = vec![0; self.terms.len()];
+        for word in split_words(text) {
+            let likest = self.terms.iter().enumerate().map(|(place, term)| (term.likeness(&word.text), Reverse(place))).max();
+            if let Some((score, Reverse(place))) = likest
+                && let Some(best) = best.get_mut(place)
+            {
+                *best = score.max(*best);
+            }
+        }
+        self.mean(&best)
+    }
+
+    /// The mean of the scores of the words, by their length.
+    fn mean(&self, scores: &[u8]) -> u8 {
+        let weights: usize = self.terms.iter().map(Term::len).sum();
+        let sum: usize = self.terms.iter().zip(scores).map(|(term, score)| term.len() * usize::from(*score)).sum();
+        u8::try_from(sum.checked_div(weights).unwrap_or_default()).unwrap_or(100)
+    }
+
     /// Looks for the words in a text. `likeness` is that of a word of the query, by its number, to a word of the text.
     pub fn find_by(&self, text: &str, mut likeness: impl FnMut(usize, &str) -> u8) -> Found {
         let mut best = vec![0; self.terms.len()];
@@ -87,11 +110,8 @@ impl Query {
         // A worse match of a word is no place of it where a better one exists.
         let places = found.into_iter().filter(|(place, score)| best.get(place.term).is_some_and(|best| score + 15 >= *best));
         let phrase = starts.iter().filter_map(|start| text.get(*start..)).map(|rest| self.phrase.likeness(rest)).max().unwrap_or_default();
-        let weights: usize = self.terms.iter().map(Term::len).sum();
-        let sum: usize = self.terms.iter().zip(&best).map(|(term, best)| term.len() * usize::from(*best)).sum();
-        let mean = u8::try_from(sum.checked_div(weights).unwrap_or_default()).unwrap_or(100);
         Found {
-            score: mean,
+            score: self.mean(&best),
             phrase,
             is_complete: !best.is_empty() && best.iter().all(|best| *best > 0),
             places: places.map(|(place, _)| place).collect(),

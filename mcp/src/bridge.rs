@@ -4,6 +4,7 @@
 //! agents work; one more connection listens for changes. It must not open a database, and writes only messages to stdout.
 
 mod call_tool;
+mod inbox_changed;
 mod lines;
 mod listen;
 mod post;
@@ -29,6 +30,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{broadcast, watch};
 
 pub use call_tool::{CallError, call_tool};
+pub use inbox_changed::inbox_changed;
 
 use self::lines::Lines;
 use self::listen::Change;

@@ -26,7 +26,7 @@ pub mod server_socket;
 mod session;
 mod tools;
 
-pub use bridge::{BridgeError, BridgeOptions, CallError, bridge, call_tool};
+pub use bridge::{BridgeError, BridgeOptions, CallError, bridge, call_tool, inbox_changed};
 pub use connect::{BoardConnection, ConnectError, connect};
 pub use proof::Proof;
 pub use server::{PATH, router};

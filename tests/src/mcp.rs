@@ -68,8 +68,16 @@ impl ChangeListener {
     /// # Errors
     /// The board does not respond or rejects the token.
     pub async fn open(url: &str, token: &str) -> io::Result<Self> {
+        Self::open_for(url, token, &[]).await
+    }
+
+    /// The same, also for changes of these resources.
+    ///
+    /// # Errors
+    /// The board does not respond or rejects the token.
+    pub async fn open_for(url: &str, token: &str, resources: &[&str]) -> io::Result<Self> {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
-        let parameters = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+        let parameters = json!({"notifications": {"toolsListChanged": true, "resourceSubscriptions": resources}, "_meta": meta});
         let request = reqwest::Client::new()
             .request(Method::POST, format!("{url}/mcp"))
             .bearer_auth(token)
@@ -89,6 +97,14 @@ impl ChangeListener {
     /// The stream ended.
     pub async fn tools_changed(&mut self) -> io::Result<()> {
         self.wait_for_notification("notifications/tools/list_changed").await
+    }
+
+    /// Waits for the next notification of a changed resource.
+    ///
+    /// # Errors
+    /// The stream ended.
+    pub async fn resource_changed(&mut self) -> io::Result<()> {
+        self.wait_for_notification("notifications/resources/updated").await
     }
 
     async fn wait_for_notification(&mut self, method: &str) -> io::Result<()> {

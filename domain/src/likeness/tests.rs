@@ -7,7 +7,9 @@ fn like(query: &str, word: &str) -> u8 {
 }
 
 fn score(query: &str, text: &str) -> u8 {
-    Query::new(query).find(text).score
+    let query = Query::new(query);
+    assert_eq!(query.score(text), query.find(text).score);
+    query.score(text)
 }
 
 /// The marked parts of an excerpt.

@@ -18,7 +18,7 @@ use super::post::{self, PostError, Target};
 use super::server_call::RETRY_DELAYS;
 use super::{Bridge, BridgeError, CALL_TIMEOUT};
 
-const METHOD: &str = "subscriptions/listen";
+pub(super) const METHOD: &str = "subscriptions/listen";
 
 /// A change that the client may want to know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Bridge {
     }
 }
 
-fn change_in(message: &Value) -> Option<Change> {
+pub(super) fn change_in(message: &Value) -> Option<Change> {
     match message["method"].as_str()? {
         "notifications/tools/list_changed" => Some(Change::Tools),
         "notifications/resources/updated" => message["params"]["uri"].as_str().map(|uri| Change::Resource(uri.to_owned())),

@@ -48,6 +48,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("token invite", "token invite --project PROJ-001"),
         ("session list", ""),
         ("session revoke", "session revoke 99"),
+        ("inbox", ""),
         ("report", "report --since 1d"),
         ("land", "land PROJ-001"),
         ("pause", "pause --project PROJ-001"),

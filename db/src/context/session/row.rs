@@ -46,7 +46,7 @@ pub(super) const MAX_COMMON: i64 = 10_000;
 pub(crate) fn candidates_sql(audiences: usize) -> String {
     let own: Vec<String> = (0..audiences).map(|number| format!("${}", number + 4)).collect();
     format!(
-        "SELECT m.id FROM ({MATCHING_MESSAGES}) AS w JOIN session_messages m ON m.id = w.id
+        "SELECT m.* FROM ({MATCHING_MESSAGES}) AS w JOIN session_messages m ON m.id = w.id
          WHERE m.session_id = $2 AND m.audience IN ({}) ORDER BY w.id DESC LIMIT $3",
         own.join(", ")
     )
@@ -58,12 +58,13 @@ pub(super) async fn candidates(
     session: &ContextSessionId,
     expression: &str,
     words: &[String],
-) -> Result<Vec<i64>> {
+) -> Result<Vec<SessionMessage>> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let query = sqlx::query_scalar(AssertSqlSafe(candidates_sql(words.len()))).bind(expression).bind(session.as_str()).bind(MAX_CANDIDATES);
-    Ok(words.iter().fold(query, |query, word| query.bind(word)).fetch_all(connection).await?)
+    // In the same statement, because one for each message costs more than the comparison.
+    let query = sqlx::query(AssertSqlSafe(candidates_sql(words.len()))).bind(expression).bind(session.as_str()).bind(MAX_CANDIDATES);
+    words.iter().fold(query, |query, word| query.bind(word)).fetch_all(connection).await?.iter().map(message_of).collect()
 }
 
 /// The session of the plan that task `$1` belongs to.

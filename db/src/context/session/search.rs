@@ -3,11 +3,11 @@
 //! The candidate statement compares audiences before its limit, so that a message out of reach takes no place and changes no result.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use domain::context::session::visibility::Visibility;
 use domain::context::session::{ContextSessionId, SessionHit, SessionMessage, validate_limit};
-use domain::likeness::{MAX_QUERY_LETTERS, Query, partial_ratio};
+use domain::likeness::{MAX_QUERY_LETTERS, Query, partial_ratio_above};
 use domain::refusal::Refusal;
 use sqlx::Connection;
 
@@ -18,6 +18,8 @@ use crate::engine::dialect::words_index;
 use crate::engine::open::Db;
 use crate::error::Result;
 
+/// Scores are rounded to hundredths.
+const STEP: f64 = 0.01;
 /// How few candidates call for a wider expression.
 const FEW: usize = 10;
 
@@ -63,37 +65,52 @@ impl Db {
             let within = format!("\"{token}\" AND {group}");
             counted.push((words_index::count_messages(&mut snapshot, &within, row::MAX_COMMON + 1).await?, group));
         }
-        let mut ids = BTreeSet::new();
+        let mut candidates = BTreeMap::new();
         for expression in expressions(counted) {
-            if ids.len() >= FEW {
+            if candidates.len() >= FEW {
                 break;
             }
-            ids.extend(row::candidates(&mut snapshot, &session.id, &format!("\"{token}\" AND ({expression})"), &own).await?);
-        }
-        let mut candidates = Vec::with_capacity(ids.len());
-        for id in ids {
-            candidates.push(row::message(&mut snapshot, id).await?);
+            let found = row::candidates(&mut snapshot, &session.id, &format!("\"{token}\" AND ({expression})"), &own).await?;
+            candidates.extend(found.into_iter().map(|message| (message.id, message)));
         }
         snapshot.rollback().await?;
         drop(connection);
-        Ok(best(query, &words, threshold, candidates, limit as usize))
+        Ok(best(query, &words, threshold, candidates.into_values(), limit as usize))
     }
 }
 
 /// The candidates that are like enough, the likest first.
-fn best(query: &SessionSearchQuery, words: &Query, threshold: f64, candidates: Vec<SessionMessage>, limit: usize) -> Vec<SessionHit> {
+fn best(
+    query: &SessionSearchQuery,
+    words: &Query,
+    threshold: f64,
+    candidates: impl Iterator<Item = SessionMessage>,
+    limit: usize,
+) -> Vec<SessionHit> {
     let wanted: String = query.text.trim().chars().take(MAX_QUERY_LETTERS).flat_map(char::to_lowercase).collect();
-    let mut hits: Vec<SessionHit> = candidates
-        .into_iter()
-        .map(|message| {
-            let text = message.searchable_text(query.metadata).to_lowercase();
-            // A part of the text knows no other order of words, and the words know no part that is none.
-            let score = partial_ratio(&wanted, &text).max(f64::from(words.find(&text).score));
-            SessionHit { message, score: (score * 100.0).round() / 100.0 }
-        })
-        .filter(|hit| hit.score >= threshold)
-        .collect();
-    hits.sort_by(|one, other| other.score.partial_cmp(&one.score).unwrap_or(Ordering::Equal).then(other.message.id.cmp(&one.message.id)));
-    hits.truncate(limit);
+    let texts = candidates.map(|message| {
+        let text = message.searchable_text(query.metadata).to_lowercase();
+        (f64::from(words.score(&text)), text, message)
+    });
+    let mut texts: Vec<(f64, String, SessionMessage)> = texts.collect();
+    texts.sort_by(|one, other| by_score((one.0, one.2.id), (other.0, other.2.id)));
+    let mut hits: Vec<SessionHit> = Vec::with_capacity(limit + 1);
+    for (score, text, message) in texts {
+        // A score that is not above that of the last result need not be exact.
+        let least = if hits.len() < limit { threshold } else { hits.last().map_or(threshold, |last| last.score) };
+        // A part of the text knows no other order of words, and the words know no part that is none.
+        let score = score.max(partial_ratio_above(&wanted, &text, score.max(least - STEP)));
+        let hit = SessionHit { message, score: (score * 100.0).round() / 100.0 };
+        if hit.score >= threshold {
+            let place = hits.partition_point(|known| by_score((known.score, known.message.id), (hit.score, hit.message.id)).is_le());
+            hits.insert(place, hit);
+            hits.truncate(limit);
+        }
+    }
     hits
+}
+
+/// The likest first, and of equal ones the newest.
+fn by_score(one: (f64, i64), other: (f64, i64)) -> Ordering {
+    other.0.partial_cmp(&one.0).unwrap_or(Ordering::Equal).then(other.1.cmp(&one.1))
 }
