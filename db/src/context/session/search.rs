@@ -96,7 +96,7 @@ fn best(
     texts.sort_by(|one, other| by_score((one.0, one.2.id), (other.0, other.2.id)));
     let mut hits: Vec<SessionHit> = Vec::with_capacity(limit + 1);
     for (score, text, message) in texts {
-        // A score that is not above that of the last result need not be exact.
+        // Only a score above that of the last result has to be exact.
         let least = if hits.len() < limit { threshold } else { hits.last().map_or(threshold, |last| last.score) };
         // A part of the text knows no other order of words, and the words know no part that is none.
         let score = score.max(partial_ratio_above(&wanted, &text, score.max(least - STEP)));

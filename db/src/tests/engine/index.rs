@@ -249,7 +249,10 @@ async fn search_streams_from_the_index_of_words() {
     assert!(candidates.contains("SCAN search_words VIRTUAL TABLE") && candidates.contains("SEARCH d USING INTEGER PRIMARY KEY"), "{candidates}");
     let newer = plan(&store, NEWER_WORDS).await;
     assert!(newer.contains("SEARCH search_vocabulary USING INTEGER PRIMARY KEY (rowid>?)"), "{newer}");
-    for plan in [candidates, newer] {
+    let messages = plan(&store, &sessions::candidates_sql(4)).await;
+    let order = ["SCAN search_words_of_sessions VIRTUAL TABLE", "SEARCH m USING INTEGER PRIMARY KEY"].map(|step| messages.find(step));
+    assert!(order[0].is_some() && order[0] < order[1], "the other order asks the index about each message: {messages}");
+    for plan in [candidates, newer, messages] {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }
