@@ -8,6 +8,7 @@ use runner::jail::forward::ForwardArgument;
 
 use crate::board::report::Since;
 use crate::board::{project, task};
+use crate::context::import::Import;
 use crate::runs::rescue;
 use crate::service;
 use crate::team::{browser_session, inbox, pairing, person, token};
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     /// Work that was kept before its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
+    /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop into a project of the running board.
+    Import(Import),
     /// Let no new agent start, in one project or in all, until you resume. Agents at work go on.
     Pause {
         /// Project id, for example PROJ-001; default: all projects.
@@ -125,6 +128,9 @@ pub(crate) enum Command {
         /// The task the agent works on.
         #[arg(long)]
         task_id: Option<String>,
+        /// Also return the data of results as structured content, for programs. Some clients then show their model nothing else.
+        #[arg(long)]
+        structured: bool,
     },
     #[command(hide = true)]
     Shim { run_dir: PathBuf },

@@ -19,8 +19,18 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// The port to serve on, and a hint about the variables in use. `port` is the requested port, `db_path` the database in use.
 pub(crate) fn for_server(port: Option<u16>, db_path: &Path, read: impl Fn(&str) -> Option<String>) -> (Option<u16>, Option<String>) {
     let mut hints = Vec::new();
-    if read(DB_PATH).is_some_and(|path| is_same_database(&path, db_path)) {
-        hints.push(format!("{DB_PATH} names the database (here: \"db_path\" in vibe-relay.config.json)"));
+    match read(DB_PATH) {
+        Some(path) if is_same_database(&path, db_path) => {
+            hints.push(format!("{DB_PATH} names the database (here: \"db_path\" in vibe-relay.config.json)"));
+        }
+        Some(_) => hints.push(format!("{DB_PATH} is ignored because the configuration names the database {}", db_path.display())),
+        None => {}
+    }
+    if read(ROOM_TOKEN).is_some() {
+        hints.push(format!("{ROOM_TOKEN} is ignored because each agent has a token of its own (here: vibe-relay token new)"));
+    }
+    if port.is_some() && read(PORT).is_some() {
+        hints.push(format!("{PORT} is ignored because --port is given"));
     }
     let wanted = read(PORT).filter(|_| port.is_none());
     let theirs = wanted.as_deref().and_then(|port| port.parse().ok());
@@ -45,8 +55,16 @@ pub(crate) fn for_bridge(
     read: impl Fn(&str) -> Option<String>,
 ) -> Result<(Option<String>, Option<String>), CliError> {
     let mut hints = Vec::new();
-    if read("VIBE_RELAY_DB").is_none() && read(DB_PATH).is_some_and(|path| is_same_database(&path, db_path)) {
-        hints.push(format!("{DB_PATH} names the database (here: VIBE_RELAY_DB)"));
+    match read(DB_PATH) {
+        Some(path) if is_same_database(&path, db_path) && read("VIBE_RELAY_DB").is_none() => {
+            hints.push(format!("{DB_PATH} names the database (here: VIBE_RELAY_DB)"));
+        }
+        Some(path) if is_same_database(&path, db_path) => {}
+        Some(_) => hints.push(format!("{DB_PATH} is ignored because the database is {}", db_path.display())),
+        None => {}
+    }
+    if token.is_some() && read(ROOM_TOKEN).is_some_and(|theirs| Some(theirs) != token) {
+        hints.push(format!("{ROOM_TOKEN} is ignored because VIBE_RELAY_TOKEN is set"));
     }
     let theirs = read(ROOM_TOKEN).filter(|_| token.is_none());
     if theirs.is_some() {
@@ -83,19 +101,25 @@ mod tests {
         let db = Path::new("/home/mara/.dead-drop/messages.db");
         let (port, hint) = for_server(None, db, reader(ALL));
         assert_eq!(port, Some(9501));
-        insta::assert_snapshot!(hint.unwrap(), @r#"vibe-relay: DEAD_DROP_DB_PATH names the database (here: "db_path" in vibe-relay.config.json); DEAD_DROP_PORT names the port (here: --port); DEAD_DROP_HOST is ignored because the board listens only on 127.0.0.1, not on 0.0.0.0"#);
+        insta::assert_snapshot!(hint.unwrap(), @r#"vibe-relay: DEAD_DROP_DB_PATH names the database (here: "db_path" in vibe-relay.config.json); DEAD_DROP_ROOM_TOKEN is ignored because each agent has a token of its own (here: vibe-relay token new); DEAD_DROP_PORT names the port (here: --port); DEAD_DROP_HOST is ignored because the board listens only on 127.0.0.1, not on 0.0.0.0"#);
         let (token, hint) = for_bridge(None, db, reader(ALL)).unwrap();
         assert_eq!(token.as_deref(), Some("room"));
         insta::assert_snapshot!(hint.unwrap(), @"vibe-relay: DEAD_DROP_DB_PATH names the database (here: VIBE_RELAY_DB); DEAD_DROP_ROOM_TOKEN is the token (here: VIBE_RELAY_TOKEN)");
     }
 
     #[test]
-    fn own_variables_win_without_a_hint() {
+    fn own_variables_win_and_a_hint_says_so() {
         let db = Path::new("/data/board.db");
-        assert_eq!(for_server(Some(9400), db, reader(&[(DB_PATH, "/x/y.db"), (PORT, "9501"), (HOST, "127.0.0.1")])), (Some(9400), None));
+        let (port, hint) = for_server(Some(9400), db, reader(&[(DB_PATH, "/x/y.db"), (PORT, "9501"), (HOST, "127.0.0.1"), (ROOM_TOKEN, "room")]));
+        assert_eq!(port, Some(9400));
+        insta::assert_snapshot!(hint.unwrap(), @"vibe-relay: DEAD_DROP_DB_PATH is ignored because the configuration names the database /data/board.db; DEAD_DROP_ROOM_TOKEN is ignored because each agent has a token of its own (here: vibe-relay token new); DEAD_DROP_PORT is ignored because --port is given");
         let ours = Some("own".to_owned());
         let read = reader(&[("VIBE_RELAY_DB", "/data/board.db"), (ROOM_TOKEN, "room"), (DB_PATH, "/x/y.db")]);
-        assert_eq!(for_bridge(ours.clone(), db, read).unwrap(), (ours, None));
+        let (token, hint) = for_bridge(ours.clone(), db, read).unwrap();
+        assert_eq!(token, ours);
+        insta::assert_snapshot!(hint.unwrap(), @"vibe-relay: DEAD_DROP_DB_PATH is ignored because the database is /data/board.db; DEAD_DROP_ROOM_TOKEN is ignored because VIBE_RELAY_TOKEN is set");
+        let same = reader(&[("VIBE_RELAY_DB", "/data/board.db"), (ROOM_TOKEN, "own"), (DB_PATH, "/data/board.db")]);
+        assert_eq!(for_bridge(ours.clone(), db, same).unwrap(), (ours, None));
         assert_eq!(for_server(None, db, reader(&[])), (None, None));
     }
 

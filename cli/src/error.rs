@@ -19,6 +19,8 @@ pub(crate) enum CliError {
     ConfigMissing { path: PathBuf },
     #[error("{what} is not valid input for a vibe-relay hook; only Claude Code should call this command")]
     InvalidHookInput { what: String, source: serde_json::Error },
+    #[error("the path {} is not UTF-8; rename the file", path.display())]
+    NotUtf8 { path: PathBuf },
     #[error("HOME is not set, so the board has no folder; set HOME to an absolute path")]
     NoHome,
     #[error("could not start the agent inside its jail")]

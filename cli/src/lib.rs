@@ -6,6 +6,7 @@ mod args;
 mod backup;
 mod board;
 mod client;
+mod context;
 mod dead_drop;
 mod demo;
 mod detach;
@@ -53,7 +54,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::JailExec { forward: forwards, command } => return Err(CliError::Jail(forward::exec(&forwards, &command))),
         Command::JailForward { socket } => return Ok(forward::main(&socket)),
-        Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
+        Command::Mcp { task_id, structured } => return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS),
         Command::Inbox(inbox) => return single_threaded()?.block_on(team::inbox::run(config, inbox)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
@@ -77,6 +78,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Pair(pair) => single_threaded()?.block_on(team::pairing::run(config, pair))?,
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
+        Command::Import(import) => single_threaded()?.block_on(context::import::run(config, import))?,
         Command::Rescue(command) => single_threaded()?.block_on(runs::rescue::run(config, command))?,
         Command::Pause { project } => single_threaded()?.block_on(runs::pause::pause(config, project.as_deref()))?,
         Command::Resume { project } => single_threaded()?.block_on(runs::pause::resume(config, project.as_deref()))?,

@@ -12,7 +12,7 @@ use crate::{dead_drop, logging, output, settings};
 ///
 /// # Errors
 /// When no token is set and the environment is an agent's, which must not act as the human.
-pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, structured: bool) -> Result<(), CliError> {
     // Standard output belongs to the protocol.
     logging::start("warn,rmcp::service=off");
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
@@ -22,5 +22,5 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Resul
     };
     let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
     hint.into_iter().for_each(output::hint);
-    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token }).await?)
+    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token, structured }).await?)
 }

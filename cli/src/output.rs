@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 
 pub(crate) use domain::printable::printable;
 
-use crate::error::full_text;
+use crate::error::{CliError, full_text};
 
 /// Prints a line on standard output.
 pub(crate) fn line(text: impl std::fmt::Display) {
@@ -40,6 +40,18 @@ pub(crate) fn dark_on_light(text: &str) {
 /// Prints a line on standard error, so that scripts do not read it as part of the result.
 pub(crate) fn hint(text: impl std::fmt::Display) {
     drop(writeln!(stderr(), "{}", printable(&text.to_string())));
+}
+
+/// Asks a question on standard output, and returns whether the answer is yes.
+///
+/// # Errors
+/// When the terminal cannot be written or read.
+pub(crate) fn confirm(question: &str) -> Result<bool, CliError> {
+    let mut terminal = stdout();
+    terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).map_err(CliError::io("ask"))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Prints the error that ended a command, with its causes.

@@ -165,6 +165,8 @@ CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to)
 -- Finished tasks that somebody has to look at, or whose checkout is left.
 CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
+-- A lead reads them with the open ones.
+CREATE INDEX tasks_failed ON tasks (project_id) WHERE cancel_reason = 'failed';
 -- Finished tasks, newest last.
 CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE status IN ('done', 'cancelled');
 
@@ -717,6 +719,16 @@ CREATE INDEX memories_by_project ON memories (project_id) WHERE project_id IS NO
 CREATE INDEX memories_by_session ON memories (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX memories_by_task ON memories (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX memories_expiring ON memories (expires_at) WHERE expires_at IS NOT NULL;
+
+-- Which records of other programs' databases were imported, and the ids or names that they have here. A repeated import skips them.
+CREATE TABLE imported_records (
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  origin     TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('agent', 'session', 'session_message', 'memory', 'goal', 'task', 'message', 'contract')),
+  original   TEXT NOT NULL,
+  reference  TEXT NOT NULL,
+  PRIMARY KEY (project_id, origin, kind, original)
+) STRICT;
 
 -- Log.
 

@@ -86,6 +86,12 @@ impl From<domain::id::InvalidId> for Error {
     }
 }
 
+impl From<std::num::ParseIntError> for Error {
+    fn from(error: std::num::ParseIntError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
 impl From<domain::time::InvalidTime> for Error {
     fn from(error: domain::time::InvalidTime) -> Self {
         Self::Unreadable(error.to_string())

@@ -19,6 +19,7 @@ use crate::board::plan::PlanEvent;
 use crate::board::project::{Project, ProjectEvent};
 use crate::board::question::QuestionEvent;
 use crate::board::task::event::TaskEvent;
+use crate::context::import::ImportEvent;
 use crate::context::memory::MemoryEvent;
 use crate::context::session::SessionEvent;
 use crate::id::{ProjectId, RunId, TaskId};
@@ -134,6 +135,7 @@ join! {
     Minion(MinionEvent),
     Session(SessionEvent),
     Memory(MemoryEvent),
+    Import(ImportEvent),
 }
 
 #[cfg(test)]

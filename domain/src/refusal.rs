@@ -41,6 +41,7 @@ macro_rules! each_refusal {
             Minion($crate::team::minion::MinionRefusal),
             Session($crate::context::session::SessionRefusal),
             Memory($crate::context::memory::MemoryRefusal),
+            Import($crate::context::import::ImportRefusal),
         }
     };
 }

@@ -56,6 +56,8 @@ pub struct BridgeOptions {
     /// The token of a run or an agent, or an invite token. Without it, the human's own is read from the file `token` next to the database.
     /// A guest that registers continues with the token that it receives.
     pub token: Option<String>,
+    /// Whether results keep their structured content, for programs.
+    pub structured: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +94,7 @@ where
             text.trim().to_owned()
         }
     };
-    let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token));
+    let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token, options.structured));
     let serving = async {
         match Arc::clone(&bridge).serve(Lines::new(input, output)).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
@@ -109,6 +111,8 @@ where
 
 #[derive(Debug)]
 struct Bridge {
+    /// Whether results keep their structured content.
+    structured: bool,
     db_path: PathBuf,
     task_id: Option<TaskId>,
     /// The token it was started with.
@@ -223,14 +227,17 @@ impl ServerHandler for Bridge {
             self.announce(Change::Tools);
         }
         // Claude Code shows its model the structured content instead of the text if a result has both, and the text is written for models.
-        result.structured_content = None;
+        if !self.structured {
+            result.structured_content = None;
+        }
         Ok(result.into())
     }
 }
 
 impl Bridge {
-    fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String) -> Self {
+    fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String, structured: bool) -> Self {
         Self {
+            structured,
             db_path,
             task_id,
             token: watch::Sender::new(token.clone()),

@@ -8,6 +8,7 @@ use db::{Caller, Db};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
+use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRoute;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -20,7 +21,11 @@ use sha2::{Digest, Sha256};
 
 use crate::handler::Handler;
 use crate::reply::{self, Answer, Failure};
+use crate::tools::arguments::ProjectArgument;
 use crate::tools::definition::{Admission, Effect, ToolDefinition};
+
+/// The most characters of an argument that an error repeats.
+const QUOTED: usize = 60;
 
 /// The context of a call.
 #[derive(Debug, Clone)]
@@ -33,16 +38,21 @@ pub(crate) struct Call {
 
 impl Call {
     /// Returns the project that `given` names, or the only possible one.
-    pub(crate) async fn project(&self, given: Option<ProjectId>) -> Result<ProjectId, Failure> {
+    pub(crate) async fn project(&self, given: ProjectArgument) -> Result<ProjectId, Failure> {
         if let Some(own) = self.caller.project() {
             return match given {
-                Some(other) if other != *own => Err(Refusal::not_found("project", other).into()),
-                _ => Ok(own.clone()),
+                ProjectArgument::Id(other) if other != *own => Err(Refusal::not_found("project", other).into()),
+                ProjectArgument::Id(_) | ProjectArgument::Words(_) | ProjectArgument::Missing => Ok(own.clone()),
             };
         }
-        if let Some(given) = given {
+        match given {
             // A missing project is refused, because its list would look empty.
-            return Ok(self.db.project(&given).await?.id);
+            ProjectArgument::Id(given) => return Ok(self.db.project(&given).await?.id),
+            ProjectArgument::Words(words) => {
+                let problem = format!("\"{}\" is no id of a project", excerpt(&words, QUOTED));
+                return Err(Refusal::invalid("project", problem, "Name one like PROJ-001.").into());
+            }
+            ProjectArgument::Missing => {}
         }
         if let Some(task) = &self.scope {
             return Ok(self.db.card(task).await?.project_id);

@@ -124,6 +124,16 @@ pub(crate) fn agent(agent: &Agent) -> Value {
     })
 }
 
+/// Returns an agent also with the fields that clients of dead-drop read. They cost managed agents tokens that tell them nothing.
+pub(crate) fn agent_in_full(known: &Agent) -> Value {
+    let mut data = agent(known);
+    let roles: Vec<&str> = known.roles.iter().map(|role| role.as_str()).collect();
+    data["role"] = json!(roles.join(","));
+    data["registered_at"] = json!(known.registered_at);
+    data["last_inbox_check"] = json!(known.last_inbox_check);
+    data
+}
+
 /// Returns a message without fields that its reader knows.
 pub(crate) fn message(message: &Message) -> Value {
     let mut data = json!({

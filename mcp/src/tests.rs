@@ -9,6 +9,7 @@ mod connect;
 mod context;
 mod context_resource;
 mod coordination;
+mod dead_drop;
 mod fixture;
 mod idempotency;
 mod identity;

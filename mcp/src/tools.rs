@@ -2,7 +2,7 @@
 //!
 //! Each tool is defined once, in the file of its noun. The table is not a security boundary, because the store checks every call again.
 
-mod arguments;
+pub(crate) mod arguments;
 mod board;
 mod context;
 pub(crate) mod definition;

@@ -1,5 +1,6 @@
-//! Routes of shared context: the sessions of a project, their messages, search in them, and the memory of agents.
+//! Routes of shared context: the sessions of a project, their messages, search in them, the memory of agents, and imports.
 
+mod import;
 mod memory;
 mod session;
 
@@ -22,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// The routes of this area for the owner.
 pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(memory::list_project_memory)).routes(routes!(
+    OpenApiRouter::new().routes(routes!(import::import_database)).routes(routes!(memory::list_project_memory)).routes(routes!(
         memory::get_agent_memory,
         memory::edit_agent_memory,
         memory::delete_agent_memory

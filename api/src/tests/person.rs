@@ -14,7 +14,8 @@ use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 14] = [
+const OWNER_ROUTES: [(&str, &str); 15] = [
+    ("post", "/api/import"),
     ("delete", "/api/memory/{id}"),
     ("get", "/api/memory/{id}"),
     ("patch", "/api/memory/{id}"),

@@ -81,6 +81,7 @@ async fn every_route_works() {
     runs::rescues(&mut story).await;
     run_and_diff(&mut story).await;
     let mara = team::exchange_messages(&mut story).await;
+    context::import(&mut story).await;
     team::pass_the_gates(&mut story, &mara).await;
     team::coordinate(&mut story, &mara).await;
     context::share(&mut story, &mara).await;

@@ -8,6 +8,7 @@ use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::team::agent::Registration;
 use domain::team::message::NewMessage;
 use domain::team::role::Role;
 use serde_json::{Value, json};
@@ -81,7 +82,11 @@ async fn undeliverable_message_is_refused() {
     let server = TestServer::new().await;
     let project = server.project().await;
     server.agent(&project, "mara", &[Role::Builder]).await;
-    server.agent(&project, "zoe", &[Role::Builder]).await;
+    // The name of an agent that joined with an invite token is no mailbox after it left.
+    let invite = server.state.db.create_invite_token(&Caller::owner(), &project).await.unwrap();
+    let invite = server.state.db.caller(&invite).await.unwrap().unwrap();
+    let zoe = Registration { name: "zoe".into(), ..Registration::default() };
+    server.state.db.register(&invite, &project, zoe, None).await.unwrap();
     for team in ["one/ann", "two/ann"] {
         server.agent(&project, team, &[Role::Builder]).await;
     }

@@ -1,6 +1,5 @@
 //! The folder of the demo: a repository, a configuration and a database, removed at the end. Must not know what happens there.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use runner::shim::control::{Control, SignalName};
 
 use crate::error::CliError;
 use crate::scripted::demo::{FILES, SCENARIO};
-use crate::serve;
+use crate::{output, serve};
 
 /// Creates the first commit. Agents use their own identity.
 const FIRST_COMMIT: &str = "git init -q -b main . && git add -A && git -c user.name='The museum' -c user.email=museum@example.org -c commit.gpgsign=false commit -q -m 'A page that is not finished'";
@@ -99,12 +98,7 @@ impl DemoWorkspace {
 /// # Errors
 /// When the terminal cannot be written or read.
 pub(crate) fn confirm_cost() -> Result<bool, CliError> {
-    let mut terminal = std::io::stdout();
-    let question = "This starts Claude Code with your account and costs money. Continue? [y/N] ";
-    terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).map_err(CliError::io("ask"))?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    output::confirm("This starts Claude Code with your account and costs money. Continue? [y/N] ")
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {

@@ -91,13 +91,7 @@ async fn create_for_person(client: &Client, name: &str) -> Result<(), CliError> 
 /// Creates the token. `here` is the common `.git` folder of the current folder's repository.
 async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
     let (CreateToken::New { project, .. } | CreateToken::Invite { project }) = &command;
-    let project = match project {
-        Some(id) => id.parse()?,
-        None => {
-            let projects: List<Project> = client.get("/api/projects").await?;
-            sole_project(&projects.items, here)?.clone()
-        }
-    };
+    let project = find_project(client, project.as_deref(), here).await?;
     let created: CreatedToken = match command {
         CreateToken::New { agent, roles, team, .. } => {
             let new = NewToken { agent: agent.unwrap_or_default(), roles, team, description: None };
@@ -106,6 +100,22 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
         CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/invite-token"), &json!({})).await?,
     };
     Ok((project, created))
+}
+
+/// Returns the project with an id, or else the only one or that of the current folder.
+///
+/// # Errors
+/// When the id is invalid, there is no project, or several projects match.
+pub(crate) async fn project_or_sole(client: &Client, id: Option<String>) -> Result<ProjectId, CliError> {
+    find_project(client, id.as_deref(), git_dir_here().as_deref()).await
+}
+
+async fn find_project(client: &Client, id: Option<&str>, here: Option<&str>) -> Result<ProjectId, CliError> {
+    if let Some(id) = id {
+        return Ok(id.parse()?);
+    }
+    let projects: List<Project> = client.get("/api/projects").await?;
+    Ok(sole_project(&projects.items, here)?.clone())
 }
 
 /// Replaces the human's token, in its file and on the board.

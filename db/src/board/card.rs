@@ -109,6 +109,8 @@ pub struct CardFilter {
     pub project: ProjectId,
     /// Cards of these statuses.
     pub statuses: Vec<Status>,
+    /// Also cards that were cancelled because their assignee failed.
+    pub or_failed: bool,
     /// Cards of this goal only.
     pub goal: Option<GoalId>,
     /// Cards assigned to exactly this agent only.
@@ -122,7 +124,7 @@ pub struct CardFilter {
 impl CardFilter {
     /// Every card of a project, from the first.
     pub fn of_project(project: ProjectId) -> Self {
-        Self { project, statuses: Status::ALL.to_vec(), goal: None, assigned_to: None, after: None, limit: 400 }
+        Self { project, statuses: Status::ALL.to_vec(), or_failed: false, goal: None, assigned_to: None, after: None, limit: 400 }
     }
 
     /// The open cards of a project, from the first.
@@ -136,7 +138,8 @@ impl CardFilter {
         // Without a condition on the status, a page is read in the order of an index.
         if self.statuses.len() < Status::ALL.len() {
             let statuses: Vec<String> = self.statuses.iter().map(|status| format!("'{status}'")).collect();
-            condition += &format!(" AND status IN ({})", statuses.join(", "));
+            let or_failed = if self.or_failed { " OR cancel_reason = 'failed'" } else { "" };
+            condition += &format!(" AND (status IN ({}){or_failed})", statuses.join(", "));
         }
         if self.goal.is_some() {
             condition += " AND goal_id = $2";

@@ -10,13 +10,14 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 43] = [
+const STATEMENTS: [&str; 44] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
        AND subject IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM limit_states WHERE scope = 'task' AND subject IN (SELECT id FROM tasks WHERE project_id = $1)",
     "DELETE FROM limit_states WHERE scope = 'project' AND subject = $1",
+    "DELETE FROM imported_records WHERE project_id = $1",
     "DELETE FROM usage_by_kind WHERE project_id = $1",
     "DELETE FROM usage_by_day WHERE project_id = $1",
     "DELETE FROM finished_sums WHERE project_id = $1",

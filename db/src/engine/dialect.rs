@@ -9,8 +9,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use domain::config::Durability;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 
 use crate::error::{Error, Result};
 
@@ -50,6 +50,27 @@ pub(crate) fn inspection_options(path: &Path) -> SqliteConnectOptions {
 /// The names of all tables.
 pub(crate) async fn tables(connection: &mut SqliteConnection) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(connection).await
+}
+
+/// The column that tells the place of a row in its table, in [`page`] and [`continuation`].
+pub(crate) const PLACE: &str = "place_in_table";
+
+/// The names of the columns of a table of another program.
+pub(crate) async fn columns(connection: &mut SqliteConnection, table: &str) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT name FROM pragma_table_info($1)").bind(table).fetch_all(connection).await
+}
+
+/// The rows of a table of another program after a place, in the order in which they were inserted.
+pub(crate) async fn page(connection: &mut SqliteConnection, table: &str, after: i64, limit: i64) -> sqlx::Result<Vec<SqliteRow>> {
+    let statement = format!("SELECT rowid AS {PLACE}, * FROM {table} WHERE rowid > $1 ORDER BY rowid LIMIT $2");
+    sqlx::query(AssertSqlSafe(statement)).bind(after).bind(limit).fetch_all(connection).await
+}
+
+/// The rows after a place that fulfil a condition, up to the first that does not.
+pub(crate) async fn continuation(connection: &mut SqliteConnection, table: &str, after: i64, condition: &str) -> sqlx::Result<Vec<SqliteRow>> {
+    let end = format!("(SELECT COALESCE(MIN(rowid), $2) FROM {table} WHERE rowid > $1 AND NOT ({condition}))");
+    let statement = format!("SELECT rowid AS {PLACE}, * FROM {table} WHERE rowid > $1 AND rowid < {end} ORDER BY rowid");
+    sqlx::query(AssertSqlSafe(statement)).bind(after).bind(i64::MAX).fetch_all(connection).await
 }
 
 pub(crate) async fn check_version(connection: &mut SqliteConnection) -> Result<()> {

@@ -6,6 +6,7 @@ pub(crate) mod write;
 
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
+use domain::team::agent::{is_short_for, resolve};
 use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionEvent, MinionQuota, MinionRefusal, MinionStatus, SpawnPolicy};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
@@ -41,7 +42,7 @@ impl Db {
                     GLOBAL => GLOBAL.to_owned(),
                     name => {
                         let names = active_names(&mut tx.connection, &project).await?;
-                        domain::team::agent::resolve(name, &participant.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
+                        resolve(name, &participant.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
                     }
                 };
                 let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(participant.name), set_at: Some(tx.now) };
@@ -74,8 +75,18 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn allowance(&self, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
-        allowance(&mut *self.readers.acquire().await?, project, agent).await
+    pub async fn allowance(&self, caller: &Caller, project: &ProjectId, agent: Option<&str>) -> Result<MinionQuota> {
+        let mut connection = self.readers.acquire().await?;
+        let own = caller.name().unwrap_or_default();
+        let name = match agent.map(str::trim).filter(|name| !is_short_for(name, &own)) {
+            None => own,
+            Some(other) => {
+                participant::load(&mut connection, caller, project).await?.require_lead("reading the policy of another agent")?;
+                let names = active_names(&mut connection, project).await?;
+                resolve(other, &own, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
+            }
+        };
+        allowance(&mut connection, project, &name).await
     }
 
     /// Records that a minion of the caller started or ended. `tool_use_id` identifies the minion; without it, the newest running one ends.

@@ -2,6 +2,7 @@
 
 mod administration;
 mod handoff;
+mod import;
 mod leak;
 mod memory;
 mod search;

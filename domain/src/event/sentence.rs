@@ -10,6 +10,7 @@ use crate::board::project::ProjectEvent;
 use crate::board::question::QuestionEvent;
 use crate::board::status::{HeldBy, Status};
 use crate::board::task::event::TaskEvent;
+use crate::context::import::{ImportEvent, ImportKind};
 use crate::context::memory::MemoryEvent;
 use crate::context::session::SessionEvent;
 use crate::context::session::visibility::Visibility;
@@ -143,6 +144,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Session(SessionEvent::PrivateRead { messages, .. }) => format!("read {} of others", count(*messages, "private note")),
         Event::Memory(MemoryEvent::Set { key, .. }) => format!("remembered {}", excerpt(key, QUOTED_CHARACTERS)),
         Event::Memory(MemoryEvent::Deleted { key, .. }) => format!("forgot {}", excerpt(key, QUOTED_CHARACTERS)),
+        Event::Import(ImportEvent::Imported { source, record, records }) => format!("imported {} from {}", count(*records, imported(*record)), source.program()),
     };
     let name = name_of(&envelope.actor, reader);
     // The name of a participant keeps its letters.
@@ -247,6 +249,20 @@ fn permission(event: &PermissionEvent, task: &str) -> String {
             PermissionAnswer::Always => format!("allowed a use of a tool for the whole of {task}"),
         },
         PermissionEvent::Closed { .. } => format!("passed the answer to the agent on {task}"),
+    }
+}
+
+/// The singular noun for imported records.
+const fn imported(record: ImportKind) -> &'static str {
+    match record {
+        ImportKind::Agent => "agent",
+        ImportKind::Session => "session",
+        ImportKind::SessionMessage => "finding",
+        ImportKind::Memory => "stored value",
+        ImportKind::Goal => "goal",
+        ImportKind::Task => "task",
+        ImportKind::Message => "message",
+        ImportKind::Contract => "contract",
     }
 }
 

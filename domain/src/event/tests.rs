@@ -8,6 +8,7 @@ use crate::board::goal::GoalStatus;
 use crate::board::project::tests::{card, project};
 use crate::board::status::{HeldBy, Status};
 use crate::board::wait_reason::WaitReason;
+use crate::context::import::{ImportKind, ImportSource};
 use crate::context::memory::MemoryScope;
 use crate::context::session::ContextSessionId;
 use crate::context::session::visibility::Visibility;
@@ -133,6 +134,7 @@ fn every() -> Vec<Event> {
         SessionEvent::PrivateRead { session: ContextSessionId::new(5), messages: 2 }.into(),
         MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task, owner: "kind:coder".to_owned(), task: Some(TaskId::new(7)) }.into(),
         MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global, owner: "name:mara".to_owned(), task: None }.into(),
+        ImportEvent::Imported { source: ImportSource::DeadDrop, record: ImportKind::Message, records: 3 }.into(),
     ]
 }
 
@@ -254,6 +256,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"session_private_read","session":"session_0000000000000005","messages":2}
     {"kind":"memory_set","key":"build","scope":"task","owner":"kind:coder","task":"TASK-007"}
     {"kind":"memory_deleted","key":"build","scope":"global","owner":"name:mara","task":null}
+    {"kind":"imported","source":"dead_drop","record":"message","records":3}
     "#);
 }
 

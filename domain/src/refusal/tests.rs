@@ -15,6 +15,7 @@ use crate::board::status::Status;
 use crate::board::task::refusal::TaskRefusal;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
+use crate::context::import::{ImportRefusal, ImportSource};
 use crate::context::memory::MemoryRefusal;
 use crate::context::session::{ContextSessionId, SessionRefusal};
 use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
@@ -128,6 +129,8 @@ fn every() -> Vec<Refusal> {
         MemoryRefusal::Exists { key: "build".to_owned() }.into(),
         MemoryRefusal::Missing { key: "build".to_owned() }.into(),
         MemoryRefusal::Full { entries: 1_000 }.into(),
+        MemoryRefusal::Changed { key: "build".to_owned() }.into(),
+        ImportRefusal::Unusable { path: "/a.db".to_owned(), origin: ImportSource::DeadDrop, problem: "it has no table messages".to_owned() }.into(),
     ]
 }
 
@@ -187,7 +190,7 @@ fn codes_sentences_and_hints_are_stable() {
     already-sent-back: TASK-007 was already sent back at a1
         Commit what the review asked for, then move the task again. If no change is needed, ask the human, who can move the card.
     comment-needed: moving TASK-007 to in_progress needs a comment from this review that says what to change
-        Call add_comment with the file, the line and the problem, then move the task again.
+        Call add_comment with the file, the line and the problem, or pass them to update_task as `result`; then move the task again.
     reason-needed: moving TASK-007 to cancelled needs a reason
         Pass a reason with the move.
     empty-plan: TASK-007 created no tasks and gave no reason
@@ -304,6 +307,10 @@ fn codes_sentences_and_hints_are_stable() {
         Call list_memory to see your keys.
     memory-full: the memory is full: it has 1000 entries
         Delete entries that nobody needs with delete_memory, or replace one.
+    memory-changed: the entry build was changed since you read it
+        Read it again, then repeat your change.
+    import-unusable: /a.db is no database of dead-drop: it has no table messages
+        Give the path of the file that DEAD_DROP_DB_PATH names, by default ~/.dead-drop/messages.db.
     "#);
 }
 

@@ -61,13 +61,20 @@ impl JsonSchema for DependsOn {
     }
 }
 
-/// The project of a call, for callers who have several.
-#[derive(Debug, Default)]
-pub(crate) struct ProjectArgument(pub(crate) Option<ProjectId>);
+/// The argument that names a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum ProjectArgument {
+    #[default]
+    Missing,
+    Id(ProjectId),
+    /// A text that is no id. Clients of dead-drop name their project freely; an agent has only its own.
+    Words(String),
+}
 
 impl<'de> Deserialize<'de> for ProjectArgument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        given(deserializer).map(Self)
+        let text: Option<String> = given(deserializer)?;
+        Ok(text.map_or(Self::Missing, |text| text.parse().map_or(Self::Words(text), Self::Id)))
     }
 }
 

@@ -49,6 +49,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("session list", ""),
         ("session revoke", "session revoke 99"),
         ("inbox", ""),
+        ("import", "import dead-drop messages.db --project PROJ-001"),
         ("report", "report --since 1d"),
         ("land", "land PROJ-001"),
         ("pause", "pause --project PROJ-001"),

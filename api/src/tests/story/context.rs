@@ -1,4 +1,4 @@
-//! Agents share findings and keep values; the owner reads, answers, searches, closes, edits and deletes.
+//! Agents share findings and keep values; the owner reads, answers, searches, closes, edits and deletes. A database of another program is imported.
 
 use axum::http::StatusCode;
 use db::Caller;
@@ -110,4 +110,14 @@ async fn memory(story: &mut Story, mara: &Caller) {
     assert_eq!((&edited["entry"]["value"], &edited["entry"]["expires_at"]), (&json!("blue"), &read["entry"]["expires_at"]));
     story.act("delete", "/api/memory/{id}", &id, Value::Null, StatusCode::NO_CONTENT).await;
     assert_eq!(story.act("patch", "/api/memory/{id}", &id, patch, StatusCode::NOT_FOUND).await["code"], "not-found");
+}
+
+/// A file that is no database is refused.
+pub(super) async fn import(story: &mut Story) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.db");
+    std::fs::write(&path, "This is a letter and no database, although its name says so.").unwrap();
+    let new = json!({"source": "dead_drop", "path": path, "project_id": PROJECT, "dry_run": true});
+    let refused: Value = story.act("post", "/api/import", "", new, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "import-unusable", "{refused}");
 }

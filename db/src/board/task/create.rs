@@ -17,7 +17,7 @@ use crate::board::project::row as projects;
 use crate::board::task::row as tasks;
 use crate::board::task::row::{in_project, wrong_status};
 use crate::board::task::write::assign::{assign_to, assignee};
-use crate::board::task::write::{NewTaskRow, insert};
+use crate::board::task::write::{self as task_write, NewTaskRow, insert};
 use crate::caller::{Caller, RunCaller};
 use crate::consequences::task_changed::{task_changed, tasks_changed};
 use crate::engine::open::Db;
@@ -85,7 +85,8 @@ impl Db {
                     let card = tasks::card(&mut tx.connection, &id).await?;
                     assign_to(tx, caller, &speaker, &card, &to, new.role_hat).await?;
                 } else if let Some(hat) = new.role_hat {
-                    return Err(Refusal::invalid("role_hat", format!("the hat {hat} needs an assignee"), "Name the assignee in assigned_to.").into());
+                    // It waits for the first assignee.
+                    task_write::set_hat(tx, &id, hat).await?;
                 }
                 if let Some(goal) = &new.goal_id {
                     let card = tasks::card(&mut tx.connection, &id).await?;

@@ -16,6 +16,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::run::RunRefusal;
+use domain::team::role::Role;
 use sqlx::Row;
 
 use crate::board::attention::write as attention;
@@ -99,6 +100,12 @@ pub(crate) async fn index(tx: &mut Tx, id: &TaskId) -> Result<()> {
 
 fn searchable(title: &str, description: Option<&str>, result: Option<&str>) -> String {
     format!("{title}\n{}", task_body(description, result))
+}
+
+/// Sets the hat that the next assignee gets.
+pub(crate) async fn set_hat(tx: &mut Tx, id: &TaskId, hat: Role) -> Result<()> {
+    sqlx::query("UPDATE tasks SET role_hat = $2 WHERE id = $1").bind(id.as_str()).bind(hat.as_str()).execute(&mut tx.connection).await?;
+    Ok(())
 }
 
 /// Removes the hold of a task and resets its failures.

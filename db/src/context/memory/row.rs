@@ -17,7 +17,7 @@ pub(crate) const BY_KEY: &str = "SELECT * FROM memories
     WHERE owner = $1 AND COALESCE(project_id, '') = $2 AND COALESCE(session_id, '') = $3 AND COALESCE(task_id, '') = $4 AND key = $5
       AND (expires_at IS NULL OR expires_at > $6)";
 
-pub(super) async fn find(
+pub(crate) async fn find(
     connection: &mut SqliteConnection,
     owner: &MemoryOwner,
     place: &MemoryPlace,
@@ -103,7 +103,7 @@ fn owned<T>(row: &SqliteRow, entry: T) -> Result<OwnedMemory<T>> {
 pub(crate) const COUNT: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 LIMIT $3) AS own";
 
 /// Counts the entries of an owner, up to a maximum.
-pub(super) async fn count_up_to(connection: &mut SqliteConnection, owner: &MemoryOwner, max: u32) -> Result<u32> {
+pub(crate) async fn count_up_to(connection: &mut SqliteConnection, owner: &MemoryOwner, max: u32) -> Result<u32> {
     let found: i64 =
         sqlx::query_scalar(COUNT).bind(&owner.key).bind(owner.project.as_ref().map_or("", ProjectId::as_str)).bind(max).fetch_one(connection).await?;
     Ok(u32::try_from(found).unwrap_or(max))

@@ -13,17 +13,17 @@ use crate::error::Result;
 
 /// A validated entry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NewMemoryRow<'a> {
-    pub(super) owner: &'a MemoryOwner,
-    pub(super) place: &'a MemoryPlace,
-    pub(super) key: &'a str,
-    pub(super) value: &'a str,
-    pub(super) metadata: &'a Metadata,
-    pub(super) expires_at: Option<Timestamp>,
+pub(crate) struct NewMemoryRow<'a> {
+    pub(crate) owner: &'a MemoryOwner,
+    pub(crate) place: &'a MemoryPlace,
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) metadata: &'a Metadata,
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 /// Inserts or replaces an entry. One that replaces an expired entry is new.
-pub(super) async fn upsert(tx: &mut Tx, row: NewMemoryRow<'_>) -> Result<()> {
+pub(crate) async fn upsert(tx: &mut Tx, row: NewMemoryRow<'_>) -> Result<()> {
     sqlx::query(
         "INSERT INTO memories (owner, project_id, session_id, task_id, key, value, metadata, created_at, updated_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)

@@ -277,7 +277,7 @@ pub(super) async fn some(
     query.build().fetch_all(connection).await?.iter().map(message_of).collect()
 }
 
-pub(super) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {
+pub(crate) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {
     message_of(&sqlx::query("SELECT * FROM session_messages WHERE id = $1").bind(id).fetch_one(connection).await?)
 }
 

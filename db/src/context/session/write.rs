@@ -24,9 +24,15 @@ pub(crate) struct NewSessionRow<'a> {
     pub(crate) creator: &'a str,
 }
 
-/// Inserts a session and returns its id.
+/// Inserts a session and returns its new id.
 pub(crate) async fn insert(tx: &mut Tx, row: NewSessionRow<'_>, metadata: &Metadata) -> Result<ContextSessionId> {
     let id = ContextSessionId::new(rand::random());
+    insert_as(tx, &id, row, metadata).await?;
+    Ok(id)
+}
+
+/// Inserts a session with a given id.
+pub(crate) async fn insert_as(tx: &mut Tx, id: &ContextSessionId, row: NewSessionRow<'_>, metadata: &Metadata) -> Result<()> {
     sqlx::query(
         "INSERT INTO context_sessions (id, project_id, kind, task_id, purpose, metadata, created_by, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
@@ -41,7 +47,7 @@ pub(crate) async fn insert(tx: &mut Tx, row: NewSessionRow<'_>, metadata: &Metad
     .bind(tx.now.to_string())
     .execute(&mut tx.connection)
     .await?;
-    Ok(id)
+    Ok(())
 }
 
 /// Inserts the session that a project or a plan has by itself. The event of the project or the planning task covers it.
@@ -52,7 +58,7 @@ pub(crate) async fn insert_own(tx: &mut Tx, caller: &Caller, project: &ProjectId
     Ok(())
 }
 
-pub(super) async fn close(tx: &mut Tx, id: &ContextSessionId) -> Result<()> {
+pub(crate) async fn close(tx: &mut Tx, id: &ContextSessionId) -> Result<()> {
     sqlx::query("UPDATE context_sessions SET closed_at = $2, updated_at = $2 WHERE id = $1")
         .bind(id.as_str())
         .bind(tx.now.to_string())
@@ -71,7 +77,7 @@ pub(super) fn record(tx: &mut Tx, caller: &Caller, project: Option<&ProjectId>, 
 }
 
 /// Inserts a validated message and returns its id.
-pub(super) async fn insert_message(
+pub(crate) async fn insert_message(
     tx: &mut Tx,
     session: &ContextSession,
     sender: &Reader,
@@ -111,7 +117,7 @@ pub(super) async fn insert_message(
 }
 
 /// Makes a message searchable.
-pub(super) async fn index(tx: &mut Tx, message: &SessionMessage) -> Result<()> {
+pub(crate) async fn index(tx: &mut Tx, message: &SessionMessage) -> Result<()> {
     let words: BTreeSet<String> = split_words(&message.searchable_text(true)).map(|word| word.text).collect();
     words_index::add_message(&mut tx.connection, message.id, message.session_id.as_str(), &words).await?;
     Ok(())

@@ -2,6 +2,8 @@
 
 pub(crate) mod roster;
 
+use std::collections::BTreeSet;
+
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::{Agent, Health};
 use domain::team::role::Role;
@@ -62,6 +64,12 @@ pub(crate) fn apply_presence(agent: &mut Agent, presence: &Presence, now: Timest
     agent.connected = known.connections > 0 && agent.left_at.is_none();
     // An open connection counts as a heartbeat.
     agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
+}
+
+/// Returns the names of all agents of a project, also of those that left.
+pub(crate) async fn names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<BTreeSet<String>> {
+    let names: Vec<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1").bind(project.as_str()).fetch_all(connection).await?;
+    Ok(names.into_iter().collect())
 }
 
 pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {

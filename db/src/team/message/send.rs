@@ -43,14 +43,14 @@ impl Db {
                 let roster = Roster::load(tx, &project).await?;
                 let participant = participant::from_roster(tx, caller, &roster).await?;
                 let content = text::validate_body("message", &new.content)?;
-                let to = roster.recipient(tx, &participant.name, &new.to).await?;
+                let to = roster.mailbox(tx, &participant.name, &new.to).await?;
                 if to == participant.name {
                     let hint = "Choose another recipient; put notes that you want to keep into a comment on the task.";
                     return Err(Refusal::invalid("to", "you cannot send a message to yourself", hint).into());
                 }
                 let mut copies: Vec<String> = Vec::new();
                 for name in &new.cc {
-                    copies.push(cc_recipient(roster.recipient(tx, &participant.name, name).await?)?);
+                    copies.push(cc_recipient(roster.mailbox(tx, &participant.name, name).await?)?);
                 }
                 // The human sees new messages without checking an inbox, and the runner only reports events.
                 let confirmed = match caller {

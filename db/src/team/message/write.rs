@@ -3,7 +3,7 @@
 use domain::board::search::SearchKind;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
-use domain::team::agent::HUMAN;
+use domain::team::agent::{EVERYONE, HUMAN};
 use domain::team::message::InboxMessage;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
@@ -52,6 +52,40 @@ pub(super) async fn insert_deliveries(tx: &mut Tx, project: &ProjectId, message:
     });
     insert.build().execute(&mut tx.connection).await?;
     Ok(())
+}
+
+/// A delivery of an imported message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PastDelivery {
+    pub(crate) recipient: String,
+    pub(crate) is_copy: bool,
+    pub(crate) is_read: bool,
+}
+
+/// Stores a message of the past, with deliveries that were read or are pending, and returns its id.
+pub(crate) async fn insert_past(tx: &mut Tx, post: OutgoingMessage<'_>, deliveries: &[PastDelivery]) -> Result<i64> {
+    let id = insert_message(tx, post).await?;
+    let kind = |delivery: &PastDelivery| match (post.to == EVERYONE, delivery.is_copy) {
+        (true, _) => Kind::Broadcast,
+        (false, true) => Kind::Copy,
+        (false, false) => Kind::Direct,
+    };
+    for delivery in deliveries {
+        let read_at = delivery.is_read.then(|| tx.now.to_string());
+        sqlx::query(
+            "INSERT INTO deliveries (message_id, recipient, project_id, kind, state, delivered_at, read_at) VALUES ($1, $2, $3, $4, $5, $6, $6)
+             ON CONFLICT (message_id, recipient) DO NOTHING",
+        )
+        .bind(id)
+        .bind(&delivery.recipient)
+        .bind(post.project.as_str())
+        .bind(kind(delivery).as_str())
+        .bind(if delivery.is_read { "read" } else { "pending" })
+        .bind(read_at)
+        .execute(&mut tx.connection)
+        .await?;
+    }
+    Ok(id)
 }
 
 /// Recipients of a broadcast: present agents, those that left while their run is still live, and all persons except viewers.

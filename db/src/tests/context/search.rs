@@ -9,7 +9,7 @@ use super::session::{finding, purpose};
 use crate::tests::store::{Store, code};
 use crate::{Caller, SessionSearchQuery};
 
-fn query(text: &str) -> SessionSearchQuery {
+pub(super) fn query(text: &str) -> SessionSearchQuery {
     SessionSearchQuery { text: text.to_owned(), threshold: None, limit: None, metadata: true, visibility: None }
 }
 

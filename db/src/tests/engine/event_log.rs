@@ -112,6 +112,7 @@ async fn context(store: &Store) {
     db.set_memory(&mara, entry("build")).await.unwrap();
     db.set_memory(&mara, entry("test")).await.unwrap();
     db.delete_memory(&mara, "test", None).await.unwrap();
+    store.import_shared_context().await;
 }
 
 /// Takes a project through every kind of event.

@@ -20,7 +20,7 @@ async fn default_limit_is_three_minions() {
     let store = Store::board().await;
     let (ann, mara, ole) = (store.member("ann", &[Role::Lead]).await, store.member("blue/mara", &[]).await, store.guest("ole").await);
     let allowed = async |name: &str| {
-        let allowance = store.db.allowance(&store.project, name).await.unwrap();
+        let allowance = store.db.allowance(&Caller::owner(), &store.project, Some(name)).await.unwrap();
         (allowance.scope, allowance.enabled, allowance.max_minions, allowance.active_minions, allowance.can_spawn)
     };
     assert_eq!(allowed("ole").await, ("global".to_owned(), true, 3, 0, true));
@@ -93,8 +93,8 @@ async fn minion_ends_with_its_run_or_agent() {
     let seq = store.db.latest();
     store.end(&coder.run, EndClass::Failed, None).await;
     assert!(store.kinds_since(seq).await.contains(&"minion_logged"));
-    assert_eq!(store.db.allowance(&store.project, "coder-TASK-001").await.unwrap().active_minions, 0);
-    assert_eq!(store.db.allowance(&store.project, "ole").await.unwrap().active_minions, 1);
+    assert_eq!(store.db.allowance(&Caller::owner(), &store.project, Some("coder-TASK-001")).await.unwrap().active_minions, 0);
+    assert_eq!(store.db.allowance(&Caller::owner(), &store.project, Some("ole")).await.unwrap().active_minions, 1);
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
     let ended: Vec<(MinionStatus, Option<String>)> =
         store.db.minions(&store.project).await.unwrap().into_iter().map(|minion| (minion.status, minion.result)).collect();
@@ -141,7 +141,7 @@ async fn late_start_of_a_failed_minion_uses_no_quota() {
     let log = async |status| store.db.log_minion(&ole, &store.project, "Looks", status, None, Some("toolu_1")).await.unwrap();
     assert_eq!(log(Failed).await.status, Failed);
     assert_eq!(log(Spawned).await.status, Failed);
-    assert_eq!(store.db.allowance(&store.project, "ole").await.unwrap().active_minions, 0);
+    assert_eq!(store.db.allowance(&Caller::owner(), &store.project, Some("ole")).await.unwrap().active_minions, 0);
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ impl MoveRefusal {
             Self::AlreadySentBack { .. } => {
                 "Commit what the review asked for, then move the task again. If no change is needed, ask the human, who can move the card."
             }
-            Self::CommentNeeded { .. } => "Call add_comment with the file, the line and the problem, then move the task again.",
+            Self::CommentNeeded { .. } => "Call add_comment with the file, the line and the problem, or pass them to update_task as `result`; then move the task again.",
             Self::ReasonNeeded { .. } => "Pass a reason with the move.",
             Self::SelfReview { .. } => "Leave the review to another agent or the human.",
             Self::HeadMoved { .. } => "The new commit gets its own review. End your turn.",

@@ -64,7 +64,7 @@ struct GetBoard {
 }
 
 async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
-    let project = &call.db.project(&call.project(arguments.project.0).await?).await?;
+    let project = &call.db.project(&call.project(arguments.project).await?).await?;
     let cards = call.db.cards(&CardFilter { after: arguments.after, ..CardFilter::of_project(project.id.clone()) }).await?;
     let range = cards.first().map(|card| &card.id).zip(cards.last().map(|card| &card.id));
     let mut comments: BTreeMap<TaskId, Vec<Comment>> = BTreeMap::new();

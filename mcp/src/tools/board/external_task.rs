@@ -30,7 +30,7 @@ const MAX_PAGES: usize = 3;
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "list_tasks",
-        description: "Call this to find work or to see who has it: open tasks with stage and assignee. Warns about unresponsive assignees.",
+        description: "Call this to find work or to see who has it: open and failed tasks with stage and assignee. Warns about unresponsive assignees.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
@@ -51,7 +51,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListTasks {
-    /// A stage, for example assigned. Omit it for all open tasks.
+    /// A stage, for example assigned. Omit it for all open and failed tasks.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     status: Option<Stage>,
@@ -67,8 +67,9 @@ struct ListTasks {
 }
 
 async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
-    let open = CardFilter::open(project.clone());
+    let project = call.project(given.project).await?;
+    // A lead decides about failed tasks, so they are listed with the open ones.
+    let open = CardFilter { or_failed: given.status.is_none(), ..CardFilter::open(project.clone()) };
     let statuses = given.status.map_or(open.statuses.clone(), |stage| stage.statuses().to_vec());
     let matches = |card: &Card| {
         let assignee = card.contributors.assigned_to.as_deref();

@@ -72,7 +72,7 @@ struct CreateGoal {
 }
 
 async fn create_goal(call: Call, given: CreateGoal) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let goal = call.db.create_goal(&call.caller, &project, NewGoal { title: given.title, description: given.description }).await?;
     Ok(Answer::new(format!("{} is {}: {}", goal.id, goal.status, goal.title), json!({"goal_id": goal.id, "goal": goal})))
 }

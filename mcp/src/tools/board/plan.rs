@@ -120,7 +120,7 @@ struct CreateTask {
 
 /// A task that a planner creates alone belongs to its plan, too, so it waits for the plan's approval.
 async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let new = NewTask {
         title: given.title,
         description: given.description,

@@ -76,7 +76,7 @@ fn get_session_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
 
 impl Call {
     /// Returns the session that `given` names, or else the caller's own.
-    async fn session(&self, given: Option<ContextSessionId>, project: Option<ProjectId>) -> Result<ContextSessionId, Failure> {
+    async fn session(&self, given: Option<ContextSessionId>, project: ProjectArgument) -> Result<ContextSessionId, Failure> {
         match given {
             Some(given) => Ok(given),
             None => Ok(self.db.own_context_session(&self.caller, &self.project(project).await?).await?.id),
@@ -84,8 +84,8 @@ impl Call {
     }
 
     /// Returns the project of a new or listed session. A person names one, or has sessions without a project.
-    async fn session_project(&self, given: Option<ProjectId>) -> Result<Option<ProjectId>, Failure> {
-        let is_standalone = self.caller.is_person() && given.is_none() && self.scope.is_none();
+    async fn session_project(&self, given: ProjectArgument) -> Result<Option<ProjectId>, Failure> {
+        let is_standalone = self.caller.is_person() && matches!(given, ProjectArgument::Missing) && self.scope.is_none();
         if is_standalone { Ok(None) } else { self.project(given).await.map(Some) }
     }
 }
@@ -106,7 +106,7 @@ struct CreateSession {
 }
 
 async fn create_session(call: Call, given: CreateSession) -> Result<Answer, Failure> {
-    let project = call.session_project(given.project.0).await?;
+    let project = call.session_project(given.project).await?;
     let new = NewContextSession { purpose: given.purpose, metadata: given.metadata };
     let session = call.db.create_context_session(&call.caller, project.as_ref(), new).await?;
     let data = json!({
@@ -133,7 +133,7 @@ struct GetSession {
 }
 
 async fn get_session(call: Call, given: GetSession) -> Result<Answer, Failure> {
-    let id = call.session(given.session_id, given.project.0).await?;
+    let id = call.session(given.session_id, given.project).await?;
     let session = call.db.context_session(&call.caller, &id).await?;
     let found = call.db.session_messages(&call.caller, &id, &SessionMessageQuery::default()).await?;
     let page = message::Page::newest(found);
@@ -175,7 +175,7 @@ struct ListSessions {
 
 async fn list_sessions(call: Call, given: ListSessions) -> Result<Answer, Failure> {
     let query = SessionListQuery {
-        project: call.session_project(given.project.0).await?,
+        project: call.session_project(given.project).await?,
         include_closed: given.include_closed.unwrap_or(false),
         limit: Some(given.limit.unwrap_or(50)),
         offset: given.offset.unwrap_or_default(),

@@ -85,7 +85,7 @@ struct Register {
 }
 
 async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(ProjectArgument::Missing).await?;
     let name = given.agent_name.or_else(|| call.caller.name()).unwrap_or_default();
     let who = Registration { name, roles: given.role, description: given.description, team: given.team };
     let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
@@ -102,7 +102,7 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     if agent.unread > 0 {
         text += &format!("\nYou have {} unread messages: call check_inbox.", agent.unread);
     }
-    let onboarding = onboarding::text(&agent.roles);
+    let onboarding = onboarding::text(&call.db.folder(), &agent.roles);
     let mut data = json!({"agent": format::agent(agent), "onboarding": onboarding});
     if let Some(token) = &registered.token {
         data["token"] = json!(token);
@@ -126,8 +126,9 @@ struct Who {
 }
 
 async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
-    let agents = call.db.agents(&call.project(given.project.0).await?).await?;
-    let active: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(format::agent).collect();
+    let agents = call.db.agents(&call.project(given.project).await?).await?;
+    let describe = if call.caller.run().is_some() { format::agent } else { format::agent_in_full };
+    let active: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(describe).collect();
     Ok(Answer::new(json!(active).to_string(), json!({"agents": active})))
 }
 
@@ -138,7 +139,7 @@ struct SetStatus {
 }
 
 async fn set_status(call: Call, given: SetStatus) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(ProjectArgument::Missing).await?;
     let agent = call.db.set_status(&call.caller, &project, &given.status).await?;
     let text = match &agent.status {
         Some(status) => format!("{} has the status: {status}", agent.name),
@@ -168,7 +169,7 @@ struct Deregister {
 }
 
 async fn deregister(call: Call, given: Deregister) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let name = match given.agent_name {
         Some(name) => name,
         None => call.name()?,

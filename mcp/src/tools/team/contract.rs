@@ -59,7 +59,7 @@ struct DeclareContract {
 }
 
 async fn declare_contract(call: Call, given: DeclareContract) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let new = NewContract { name: given.name, kind: given.r#type, spec: given.spec };
     let contract = call.db.declare_contract(&call.caller, &project, new).await?;
     let text = format!("{} {} has version {}. The other agents can read it.", contract.kind, contract.name, contract.version);
@@ -81,7 +81,7 @@ struct ListContracts {
 }
 
 async fn list_contracts(call: Call, given: ListContracts) -> Result<Answer, Failure> {
-    let mut contracts = call.db.contracts(&call.project(given.project.0).await?).await?;
+    let mut contracts = call.db.contracts(&call.project(given.project).await?).await?;
     contracts.retain(|contract| given.r#type.is_none_or(|kind| contract.kind == kind));
     contracts.retain(|contract| {
         given.owner.as_deref().is_none_or(|owner| [&contract.declared_by, &contract.owner].into_iter().any(|who| is_short_for(owner, who)))

@@ -72,7 +72,7 @@ struct InitiateHandshake {
 }
 
 async fn initiate_handshake(call: Call, given: InitiateHandshake) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let handshake = call.db.initiate_handshake(&call.caller, &project, &given.message, given.agents).await?;
     Ok(answer(&handshake))
 }

@@ -62,7 +62,7 @@ struct HatHistory {
 }
 
 async fn hat_history(call: Call, given: HatHistory) -> Result<Answer, Failure> {
-    let hats = call.db.hats(&call.project(given.project.0).await?).await?;
+    let hats = call.db.hats(&call.project(given.project).await?).await?;
     let (shown, older) = page::newest_that_fit(hats.iter().map(|hat| json!(hat)).collect());
     let lines: Vec<String> = hats[older..]
         .iter()

@@ -86,9 +86,9 @@ struct Send {
 }
 
 async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
-    let project = match (&given.task_id, given.project.0) {
+    let project = match (&given.task_id, given.project) {
         // The human may have several projects, so the task decides.
-        (Some(task), None) if call.caller.project().is_none() => call.db.card(task).await?.project_id,
+        (Some(task), ProjectArgument::Missing) if call.caller.project().is_none() => call.db.card(task).await?.project_id,
         (_, project) => call.project(project).await?,
     };
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
@@ -129,7 +129,7 @@ struct CheckInbox {
 }
 
 async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let inbox = call.db.check_inbox(&call.caller, &project, given.ack).await?;
     let messages: Vec<Value> = inbox
         .messages
@@ -165,7 +165,7 @@ struct GetHistory {
 }
 
 async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let count = given.count.unwrap_or(HISTORY_DEFAULT);
     let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };
     let messages = call.db.history(&project, &query).await?;

@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Trusted, invite: false },
-        identity_arguments: &["agent_name"],
+        identity_arguments: &[],
         route: |definition| route(definition, get_spawn_policy),
     },
     ToolDefinition {
@@ -61,7 +61,7 @@ struct SetSpawnPolicy {
 }
 
 async fn set_spawn_policy(call: Call, given: SetSpawnPolicy) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let default = SpawnPolicy::default();
     let (enabled, max) = (given.enabled.unwrap_or(default.enabled), given.max_minions.unwrap_or(default.max_minions));
     let policy = call.db.set_spawn_policy(&call.caller, &project, &given.scope, enabled, max).await?;
@@ -76,13 +76,17 @@ async fn set_spawn_policy(call: Call, given: SetSpawnPolicy) -> Result<Answer, F
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetSpawnPolicy {
+    /// Another agent's name, for a lead.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    agent_name: Option<String>,
     #[serde(default, alias = "project_id")]
     project: ProjectArgument,
 }
 
 async fn get_spawn_policy(call: Call, given: GetSpawnPolicy) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
-    let allowance = call.db.allowance(&project, &call.name()?).await?;
+    let project = call.project(given.project).await?;
+    let allowance = call.db.allowance(&call.caller, &project, given.agent_name.as_deref()).await?;
     let policies = call.db.spawn_policies(&project).await?;
     let may = if allowance.can_spawn { "can start a helper" } else { "cannot start a helper now" };
     let text =
@@ -111,7 +115,7 @@ struct LogMinion {
 }
 
 async fn log_minion(call: Call, given: LogMinion) -> Result<Answer, Failure> {
-    let project = call.project(given.project.0).await?;
+    let project = call.project(given.project).await?;
     let minion = call
         .db
         .log_minion(&call.caller, &project, &given.task_description, given.status, given.result.as_deref(), given.tool_use_id.as_deref())

@@ -1,6 +1,7 @@
 //! The roster of a project: names, leads and liveness, read once per use case. Must not change anything.
 
 use domain::id::ProjectId;
+use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
 use domain::team::role::{Role, is_lead};
@@ -10,7 +11,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::engine::column::optional;
 use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::team::person::row::further_participants;
 
 /// All active agents of a project at one moment.
@@ -84,7 +85,21 @@ impl Roster {
         self.entries.iter().filter(|entry| !entry.is_lead && !entry.is_dead).map(|entry| entry.name.as_str())
     }
 
-    /// Resolves a recipient that `speaker` named: an active agent, a person or everyone.
+    /// Resolves the recipient of a message. The name of a trusted agent is a mailbox also while its agent is away.
+    pub(crate) async fn mailbox(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
+        match self.recipient(tx, speaker, given).await {
+            Err(Error::Refused(Refusal::Agent(AgentRefusal::Unresponsive { name, since }))) => {
+                if is_trusted(tx, &self.project, &name).await? {
+                    Ok(name)
+                } else {
+                    Err(AgentRefusal::Unresponsive { name, since }.into())
+                }
+            }
+            resolved => resolved,
+        }
+    }
+
+    /// Resolves a recipient that `speaker` named and that has to act: an active agent, a person or everyone.
     pub(crate) async fn recipient(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
         let given = given.trim();
         if given == EVERYONE || given == HUMAN {
@@ -105,6 +120,16 @@ impl Roster {
         }
         Ok(name.to_owned())
     }
+}
+
+/// Whether a person created the token of an external agent, which may have left.
+async fn is_trusted(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<bool> {
+    let trusted: Option<bool> = sqlx::query_scalar("SELECT trusted FROM agents WHERE project_id = $1 AND name = $2 AND run_id IS NULL")
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(trusted == Some(true))
 }
 
 /// Returns the refusal for a name whose agent has left.

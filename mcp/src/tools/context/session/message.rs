@@ -19,7 +19,7 @@ use super::UNLISTED;
 use crate::call::{Call, route};
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments;
+use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
 use crate::tools::managed::{EVERY_KIND, Managed, Need};
 
@@ -143,7 +143,7 @@ struct AddMessage {
 }
 
 async fn add_message(call: Call, given: AddMessage) -> Result<Answer, Failure> {
-    let session = call.session(given.session_id, None).await?;
+    let session = call.session(given.session_id, ProjectArgument::Missing).await?;
     let AddMessage { content, visibility, metadata, parent_message_id, .. } = given;
     let new = NewSessionMessage { content, visibility, metadata, parent_message_id };
     let message = call.db.add_session_message(&call.caller, &session, new).await?;
@@ -175,7 +175,7 @@ struct GetMessages {
 }
 
 async fn get_messages(call: Call, given: GetMessages) -> Result<Answer, Failure> {
-    let session = call.session(given.session_id, None).await?;
+    let session = call.session(given.session_id, ProjectArgument::Missing).await?;
     let query = SessionMessageQuery {
         visibility: given.visibility_filter,
         before: given.cursor,
@@ -211,7 +211,7 @@ struct SearchBySender {
 }
 
 async fn search_by_sender(call: Call, given: SearchBySender) -> Result<Answer, Failure> {
-    let session = call.session(given.session_id, None).await?;
+    let session = call.session(given.session_id, ProjectArgument::Missing).await?;
     let found = call.db.session_messages_of_sender(&call.caller, &session, given.sender.trim(), given.limit).await?;
     let kept = &found[..fitting(&found)];
     let data = json!({"success": true, "messages": kept, "sender": given.sender.trim(), "count": kept.len(), "left_out": found.len() - kept.len()});
@@ -236,7 +236,7 @@ struct SearchByTimerange {
 }
 
 async fn search_by_timerange(call: Call, given: SearchByTimerange) -> Result<Answer, Failure> {
-    let session = call.session(given.session_id, None).await?;
+    let session = call.session(given.session_id, ProjectArgument::Missing).await?;
     let period = (time("start_time", &given.start_time)?, time("end_time", &given.end_time)?);
     let found = call.db.session_messages_between(&call.caller, &session, period, given.limit).await?;
     let kept = &found[..fitting(&found)];

@@ -20,7 +20,7 @@ use super::message;
 use crate::call::{Call, route};
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments;
+use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
 use crate::tools::managed::{EVERY_KIND, Managed, Need};
 
@@ -92,7 +92,7 @@ async fn search_context(call: Call, given: SearchContext) -> Result<Answer, Fail
         "private" => Some(Visibility::Private),
         _ => return Err(Refusal::invalid("search_scope", format!("{scope:?} is unknown"), "Use all, public or private.").into()),
     };
-    let session = call.session(given.session_id, None).await?;
+    let session = call.session(given.session_id, ProjectArgument::Missing).await?;
     let query = SessionSearchQuery {
         text: given.query.clone(),
         threshold: given.fuzzy_threshold,

@@ -1,0 +1,3 @@
+//! Commands for shared context: imports.
+
+pub(crate) mod import;
