@@ -3,10 +3,12 @@
 //! Must not know which request is legal when: the server refuses, and its sentence is shown.
 
 mod board;
+mod context;
 mod runs;
 mod team;
 
 pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};
+pub(crate) use context::ThreadPart;
 pub(crate) use runs::log_address;
 pub(crate) use team::MessageFilter;
 

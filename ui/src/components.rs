@@ -6,6 +6,7 @@ pub(crate) mod board;
 pub(crate) mod cc_picker;
 pub(crate) mod chart;
 pub(crate) mod code_line;
+pub(crate) mod context;
 pub(crate) mod copy_button;
 pub(crate) mod dialog;
 pub(crate) mod diff_view;

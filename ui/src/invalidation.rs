@@ -10,16 +10,19 @@ pub(crate) enum ListKind {
     Handshakes,
     Minions,
     Usage,
+    Sessions,
+    Memory,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 7] = [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions, Self::Usage];
+    pub(crate) const ALL: [Self; 9] =
+        [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions, Self::Usage, Self::Sessions, Self::Memory];
 }
 
-use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team, Usage};
+use ListKind::{Contracts, Goals, Handshakes, Memory, Messages, Minions, Sessions, Team, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 23] = [
+const STALE: [(&str, &[ListKind]); 28] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -44,6 +47,12 @@ const STALE: [(&str, &[ListKind]); 23] = [
     ("handshake_completed", &[Handshakes]),
     ("spawn_policy_set", &[Minions]),
     ("minion_logged", &[Minions]),
+    // Reading the notes of others makes nothing stale: a page that asked again because of it would never end.
+    ("session_created", &[Sessions]),
+    ("session_closed", &[Sessions]),
+    ("session_message_added", &[Sessions]),
+    ("memory_set", &[Memory]),
+    ("memory_deleted", &[Memory]),
 ];
 
 /// The lists that an event of this kind makes stale.
@@ -70,6 +79,12 @@ mod tests {
         assert_eq!(stale_lists("inbox_read"), [Messages, Team]);
         assert_eq!(stale_lists("agent_left"), [Team, Handshakes]);
         assert_eq!(stale_lists("handshake_completed"), [Handshakes]);
+    }
+
+    #[test]
+    fn reading_private_notes_makes_no_list_stale() {
+        assert!(stale_lists("session_private_read").is_empty());
+        assert_eq!((stale_lists("session_message_added"), stale_lists("memory_set")), (&[Sessions][..], &[Memory][..]));
     }
 
     #[test]

@@ -37,6 +37,7 @@ use crate::pages::board::project_list::ProjectsPage;
 use crate::pages::board::replay::ReplayPage;
 use crate::pages::board::review::ReviewPage;
 use crate::pages::board::task::TaskPage;
+use crate::pages::context::session::ContextPage;
 use crate::pages::runs::land::LandPage;
 use crate::pages::settings::SettingsPage;
 use crate::pages::team::agent::TeamPage;
@@ -161,6 +162,11 @@ pub(crate) fn contracts_page() -> Part {
 #[wasm_split(team, fallible)]
 pub(crate) fn handshakes_page() -> Part {
     Ok(view! { <HandshakesPage /> }.into_any())
+}
+
+#[wasm_split(team, fallible)]
+pub(crate) fn context_page() -> Part {
+    Ok(view! { <ContextPage /> }.into_any())
 }
 
 #[wasm_split(team, fallible)]

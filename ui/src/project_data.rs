@@ -53,6 +53,8 @@ pub(crate) struct ProjectData {
     pub(crate) unread: LiveList<Unread>,
     /// Whether the project has any message.
     has_messages: LiveList<bool>,
+    /// Whether agents of the project use shared context.
+    context: LiveList<bool>,
     pub(crate) usage: LiveList<ProjectUsage>,
     pub(crate) dialog: RwSignal<OpenDialog>,
     /// The filter of the page of messages, from its address.
@@ -84,6 +86,13 @@ impl ProjectData {
                     async move { Ok(!newest.await?.items.is_empty()) }
                 },
             ),
+            context: {
+                // Two kinds of events are one change.
+                let (sessions, memory) = (store.revision_of(ListKind::Sessions), store.revision_of(ListKind::Memory));
+                let revision = RwSignal::new(0_u32);
+                Effect::new(move || revision.set(sessions.get() + memory.get()));
+                LiveList::new(revision, |is_used| *is_used, move || client.uses_context(project()))
+            },
             usage: LiveList::new(store.revision_of(ListKind::Usage), |_| false, move || client.usage(project())),
             dialog: RwSignal::new(OpenDialog::None),
             message_filter: Memo::new(move |_| navigation.get().message_filter()),
@@ -112,6 +121,7 @@ impl ProjectData {
             Section::Goals => has_items(self.goals),
             Section::Contracts => has_items(self.contracts),
             Section::Handshakes => has_items(self.handshakes),
+            Section::Context => self.context.value.get() == Some(true),
             // Read now and then.
             Section::Activity | Section::Charts | Section::Replay => false,
         }

@@ -2,6 +2,11 @@
 //!
 //! Must not know the content of a page.
 
+mod settings_tab;
+
+pub(crate) use settings_tab::SettingsTab;
+
+use domain::context::session::ContextSessionId;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use leptos::prelude::*;
@@ -22,12 +27,23 @@ pub(crate) enum Section {
     Activity,
     Charts,
     Replay,
+    Context,
 }
 
 impl Section {
     /// In the order of the tabs and of the keys from 1.
-    pub(crate) const ALL: [Self; 9] =
-        [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Activity, Self::Charts, Self::Replay];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Board,
+        Self::Team,
+        Self::Messages,
+        Self::Goals,
+        Self::Contracts,
+        Self::Handshakes,
+        Self::Activity,
+        Self::Charts,
+        Self::Replay,
+        Self::Context,
+    ];
 
     /// The path segment in an address, empty for the board.
     const fn path(self) -> &'static str {
@@ -41,6 +57,7 @@ impl Section {
             Self::Activity => "activity",
             Self::Charts => "charts",
             Self::Replay => "replay",
+            Self::Context => "context",
         }
     }
 
@@ -50,41 +67,20 @@ impl Section {
             Self::Messages => Route::Messages { project, filter: MessageFilter::default() },
             Self::Activity => Route::Activity { project, filter: ActivityFilter::default() },
             Self::Replay => Route::Replay { project, at: None },
+            Self::Context => Route::Context { project, place: ContextPlace::default() },
             section => Route::ProjectSection { project, section },
         }
     }
 }
 
-/// A page of the settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum SettingsTab {
-    /// The preferences of this browser.
-    #[default]
-    Browser,
-    /// Browsers that are signed in, and the persons of the board.
-    Access,
-    Limits,
-    Roles,
-    Prompts,
-    Repositories,
-    Sandbox,
-}
-
-impl SettingsTab {
-    pub(crate) const ALL: [Self; 7] = [Self::Browser, Self::Access, Self::Limits, Self::Roles, Self::Prompts, Self::Repositories, Self::Sandbox];
-
-    /// The path segment in an address, empty for the first.
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Browser => "",
-            Self::Access => "access",
-            Self::Limits => "limits",
-            Self::Roles => "roles",
-            Self::Prompts => "prompts",
-            Self::Repositories => "repositories",
-            Self::Sandbox => "sandbox",
-        }
-    }
+/// A place in the shared context of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ContextPlace {
+    pub(crate) session: Option<ContextSessionId>,
+    /// A message of that session.
+    pub(crate) message: Option<i64>,
+    /// The task whose session is meant.
+    pub(crate) task: Option<TaskId>,
 }
 
 /// A page of the board.
@@ -143,6 +139,11 @@ pub(crate) enum Route {
         project: ProjectId,
         at: Option<Seq>,
     },
+    /// The findings and the memory of agents.
+    Context {
+        project: ProjectId,
+        place: ContextPlace,
+    },
     /// Another section beside the board.
     ProjectSection {
         project: ProjectId,
@@ -189,6 +190,14 @@ impl Route {
             ["projects", id, "replay"] => {
                 project(id).map_or(Self::Unknown, |project| Self::Replay { project, at: parameter("at").and_then(|at| at.parse().ok()) })
             }
+            ["projects", id, "context"] => project(id).map_or(Self::Unknown, |project| {
+                let place = ContextPlace {
+                    session: parameter("session").and_then(|session| session.parse().ok()),
+                    message: parameter("message").and_then(|message| message.parse().ok()),
+                    task: parameter("task").and_then(|task| task.parse().ok()),
+                };
+                Self::Context { project, place }
+            }),
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
                 _ => Self::Unknown,
@@ -232,6 +241,12 @@ impl Route {
             }
             Self::Activity { project, filter } => format!("/projects/{project}/activity{}", query(filter.parameters())),
             Self::Replay { project, at } => format!("/projects/{project}/replay{}", query(at.map(|at| ("at", at.to_string())))),
+            Self::Context { project, place } => {
+                let session = place.session.as_ref().map(|session| ("session", session.to_string()));
+                let message = place.message.map(|message| ("message", message.to_string()));
+                let task = place.task.as_ref().map(|task| ("task", task.to_string()));
+                format!("/projects/{project}/context{}", query(session.into_iter().chain(message).chain(task)))
+            }
             Self::ProjectSection { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
@@ -248,6 +263,7 @@ impl Route {
             | Self::Messages { project, .. }
             | Self::Activity { project, .. }
             | Self::Replay { project, .. }
+            | Self::Context { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
             Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
         }
@@ -262,6 +278,7 @@ impl Route {
             Self::Messages { .. } => Some(Section::Messages),
             Self::Activity { .. } => Some(Section::Activity),
             Self::Replay { .. } => Some(Section::Replay),
+            Self::Context { .. } => Some(Section::Context),
             Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
         }
@@ -280,6 +297,14 @@ impl Route {
         match self {
             Self::Activity { filter, .. } => filter.clone(),
             _ => ActivityFilter::default(),
+        }
+    }
+
+    /// The part of the shared context to show.
+    pub(crate) fn context_place(&self) -> ContextPlace {
+        match self {
+            Self::Context { place, .. } => place.clone(),
+            _ => ContextPlace::default(),
         }
     }
 

@@ -80,6 +80,8 @@ async fn crowded(server: &TestServer) -> (ProjectId, TaskId, ProjectId) {
         server.post(&format!("/api/projects/{}/goals", project.id), &json!({ "title": WORD, "description": TEXT })).await.unwrap();
     let ben = token(server, &project.id, "ben", &["builder"]).await;
     text(server, &ben, "send", json!({ "to_agent": "human", "message": TEXT })).await;
+    text(server, &ben, "add_message", json!({ "content": TEXT })).await;
+    text(server, &ben, "set_memory", json!({ "key": WORD, "value": TEXT })).await;
 
     let old = NewProject { title: format!("Archived {WORD}"), plan: Some(false), ..NewProject::default() };
     let old: Project = server.post("/api/projects", &old).await.unwrap();
@@ -135,6 +137,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("task", format!("{board}/tasks/{asking}/page"), ".task-page .log .prose"),
         ("team", format!("{board}/team"), "main li"),
         ("messages", format!("{board}/messages"), ".message"),
+        ("context", format!("{board}/context"), ".context-thread .prose"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("activity", format!("{board}/activity"), ".activity-day li"),
         ("charts", format!("{board}/charts"), ".chart svg"),

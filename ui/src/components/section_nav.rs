@@ -17,6 +17,7 @@ pub(crate) const fn label(section: Section) -> &'static str {
         Section::Activity => "Activity",
         Section::Charts => "Charts",
         Section::Replay => "Replay",
+        Section::Context => "Context",
     }
 }
 
@@ -32,6 +33,7 @@ pub(crate) const fn purpose(section: Section) -> &'static str {
         Section::Activity => "what happened",
         Section::Charts => "cost, tokens, times",
         Section::Replay => "the board in the past",
+        Section::Context => "findings and memory",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every page has an address, and every other address is unknown.
 
 use domain::board::activity::Topic;
+use domain::context::session::ContextSessionId;
 
 use super::*;
 
@@ -35,6 +36,10 @@ fn every_page_round_trips_through_its_address() {
         messages(None, Some("platform/mara-2")),
         messages(Some(7), Some("human")),
         Route::Replay { project: project.clone(), at: Some(12) },
+        Route::Context {
+            project: project.clone(),
+            place: ContextPlace { session: Some(ContextSessionId::new(7)), message: Some(9), task: Some(TaskId::new(3)) },
+        },
         Route::Activity {
             project: project.clone(),
             filter: ActivityFilter {

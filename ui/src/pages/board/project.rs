@@ -122,6 +122,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Handshakes) => lazy(parts::handshakes_page),
         (true, Section::Activity) => lazy(parts::activity_page),
         (true, Section::Charts) => lazy(parts::charts_page),
+        (true, Section::Context) => lazy(parts::context_page),
         (true, Section::Replay) => lazy(parts::replay_page),
     };
     let added = Callback::new(move |task: TaskId| {
@@ -192,6 +193,7 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
         Some(Section::Goals) => OpenDialog::NewGoal,
         Some(Section::Contracts) => OpenDialog::NewContract,
         Some(Section::Handshakes) => OpenDialog::NewHandshake,
+        Some(Section::Context) => OpenDialog::None,
         Some(Section::Board | Section::Activity | Section::Charts | Section::Replay) | None => OpenDialog::NewTask,
     }
 }

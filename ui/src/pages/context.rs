@@ -1,0 +1,3 @@
+//! Pages of the area *context*.
+
+pub(crate) mod session;
