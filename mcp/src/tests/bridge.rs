@@ -239,6 +239,18 @@ async fn task_option_must_match_the_token() {
 }
 
 #[tokio::test]
+async fn structured_content_is_kept_for_programs_that_ask() {
+    let board = Board::new().await;
+    let token = board.agent("mara", &[]).await;
+    board.announce(&board.serve().await);
+    for structured in [false, true] {
+        let (client, _bridge) = open(BridgeOptions { structured, ..board.options(Some(&token)) }, Era::Modern).await;
+        let data = done(&client, "who", json!({})).await.data;
+        assert_eq!(data["agents"].is_array(), structured, "{data}");
+    }
+}
+
+#[tokio::test]
 async fn bridge_without_a_token_uses_the_humans() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
