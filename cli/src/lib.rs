@@ -54,7 +54,9 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::JailExec { forward: forwards, command } => return Err(CliError::Jail(forward::exec(&forwards, &command))),
         Command::JailForward { socket } => return Ok(forward::main(&socket)),
-        Command::Mcp { task_id, structured } => return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS),
+        Command::Mcp { task_id, structured } => {
+            return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS);
+        }
         Command::Inbox(inbox) => return single_threaded()?.block_on(team::inbox::run(config, inbox)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),

@@ -62,7 +62,12 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
 
 /// Words a report, a line for each kind of records and each problem.
 fn describe(report: &ImportReport) -> Vec<String> {
-    let mut lines = vec![format!("{} {} into {}:", if report.dry_run { "Would import from" } else { "Imported from" }, report.source.program(), report.project_id)];
+    let mut lines = vec![format!(
+        "{} {} into {}:",
+        if report.dry_run { "Would import from" } else { "Imported from" },
+        report.source.program(),
+        report.project_id
+    )];
     for count in &report.counts {
         let parts = [(count.known, "imported before"), (count.skipped, "skipped")];
         let parts: String = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!(", {number} {what}")).collect();

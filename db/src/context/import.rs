@@ -14,9 +14,7 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::context::import::{
-    IgnoredTable, ImportEvent, ImportKind, ImportProblem, ImportReport, ImportSource, NewImport, agent_name,
-};
+use domain::context::import::{IgnoredTable, ImportEvent, ImportKind, ImportProblem, ImportReport, ImportSource, NewImport, agent_name};
 use domain::team::agent::EVERYONE;
 
 use self::agent::AgentItem;

@@ -144,7 +144,9 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Session(SessionEvent::PrivateRead { messages, .. }) => format!("read {} of others", count(*messages, "private note")),
         Event::Memory(MemoryEvent::Set { key, .. }) => format!("remembered {}", excerpt(key, QUOTED_CHARACTERS)),
         Event::Memory(MemoryEvent::Deleted { key, .. }) => format!("forgot {}", excerpt(key, QUOTED_CHARACTERS)),
-        Event::Import(ImportEvent::Imported { source, record, records }) => format!("imported {} from {}", count(*records, imported(*record)), source.program()),
+        Event::Import(ImportEvent::Imported { source, record, records }) => {
+            format!("imported {} from {}", count(*records, imported(*record)), source.program())
+        }
     };
     let name = name_of(&envelope.actor, reader);
     // The name of a participant keeps its letters.

@@ -50,8 +50,12 @@ impl AgentItem {
 
     pub(super) fn of(original: &str, record: &Record) -> Self {
         let words = record.text("role").unwrap_or_default();
-        let (roles, unknown): (Vec<_>, Vec<_>) =
-            words.split(',').map(str::trim).filter(|word| !word.is_empty()).map(|word| word.parse::<Role>().map_err(|_| word.to_owned())).partition(Result::is_ok);
+        let (roles, unknown): (Vec<_>, Vec<_>) = words
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .map(|word| word.parse::<Role>().map_err(|_| word.to_owned()))
+            .partition(Result::is_ok);
         let unknown: Vec<String> = unknown.into_iter().filter_map(Result::err).collect();
         let description = record.text("description");
         Self {

@@ -12,8 +12,8 @@ use super::source::Record;
 use super::write::{Target, Written, reference, remember};
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::message::write::{PastDelivery, insert_past};
 use crate::team::message::OutgoingMessage;
+use crate::team::message::write::{PastDelivery, insert_past};
 
 /// A message with its copies, which are rows of their own in the other database.
 pub(super) struct MessageItem {
@@ -77,10 +77,8 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: MessageItem) -> Re
     let (from, to) = (named(&item.from), named(&item.to));
     let direct = item.recipients.iter().map(|(name, read)| (name, *read, false));
     let copies = item.copies.iter().map(|(name, read, _)| (name, *read, true));
-    let deliveries: Vec<PastDelivery> = direct
-        .chain(copies)
-        .map(|(name, is_read, is_copy)| PastDelivery { recipient: target.name(name), is_copy, is_read })
-        .collect();
+    let deliveries: Vec<PastDelivery> =
+        direct.chain(copies).map(|(name, is_read, is_copy)| PastDelivery { recipient: target.name(name), is_copy, is_read }).collect();
     tx.now = item.at.unwrap_or(tx.now).min(tx.now);
     let post = OutgoingMessage { project: &target.project, from: &from, to: &to, content: &item.content, task: task.as_ref(), reply_to };
     let id = insert_past(tx, post, &deliveries).await?.to_string();

@@ -129,7 +129,15 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: TaskItem) -> Resul
     let (assignee, approver, verifier) = (named(&item.assignee), named(&item.approver), named(&item.verifier));
     tx.now = item.created_at.unwrap_or(now).min(now);
     let held_by = (assignee.is_none() && item.status == Status::Backlog).then_some(HeldBy::Human);
-    let row = NewTaskRow { project: project.clone(), parent: None, fields: item.fields, phase: AgentKind::Coder, status: Status::Backlog, held_by, round: None };
+    let row = NewTaskRow {
+        project: project.clone(),
+        parent: None,
+        fields: item.fields,
+        phase: AgentKind::Coder,
+        status: Status::Backlog,
+        held_by,
+        round: None,
+    };
     let id = task_write::insert(tx, caller, row).await?;
     sqlx::query("UPDATE tasks SET assigned_to = $2, role_hat = $3, result = $4, created_by = COALESCE($5, created_by) WHERE id = $1")
         .bind(id.as_str())

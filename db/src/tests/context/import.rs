@@ -118,7 +118,8 @@ async fn repeated_import_adds_only_what_is_new() {
     store.import(&new).await;
     let again = store.import(&new).await;
     assert_eq!(again.counts.iter().map(|count| count.imported).sum::<u32>(), 0, "{again:?}");
-    let more = "INSERT INTO messages (from_agent, to_agent, content, timestamp, reply_to) VALUES ('lead', 'mara', 'And line 43', '2026-02-02T09:00:00', 1);";
+    let more =
+        "INSERT INTO messages (from_agent, to_agent, content, timestamp, reply_to) VALUES ('lead', 'mara', 'And line 43', '2026-02-02T09:00:00', 1);";
     store.source(ImportSource::DeadDrop, more).await;
     let report = store.import(&new).await;
     assert_eq!(report.counts.iter().map(|count| count.imported).sum::<u32>(), 1, "{report:?}");

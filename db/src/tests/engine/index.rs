@@ -308,6 +308,14 @@ async fn inboxes_use_the_index_of_unread_deliveries() {
 }
 
 #[tokio::test]
+async fn open_and_failed_cards_are_read_without_other_finished_ones() {
+    let store = Store::board().await;
+    let filter = CardFilter { or_failed: true, ..CardFilter::open(store.project.clone()) };
+    let plan = plan(&store, &format!("{CARD} {}", filter.condition())).await;
+    assert!(plan.contains("tasks_failed (project_id=?)") && !plan.contains("tasks_by_project_and_age"), "{plan}");
+}
+
+#[tokio::test]
 async fn counts_completion_and_rounds_use_the_index_made_for_them() {
     let store = Store::board().await;
     let progress = plan(&store, goal::PROGRESS).await;

@@ -34,7 +34,8 @@ fn report_lists_the_first_problems_and_counts_the_others() {
     let request = NewImport { source: ImportSource::DeadDrop, path: "/a".to_owned(), project_id: ProjectId::new(1), dry_run: true };
     let mut report = ImportReport::new(&request);
     for number in 0..MAX_PROBLEMS + 3 {
-        let problem = ImportProblem { kind: ImportKind::Task, record: number.to_string(), problem: "it is empty".to_owned(), skipped: number % 2 == 0 };
+        let problem =
+            ImportProblem { kind: ImportKind::Task, record: number.to_string(), problem: "it is empty".to_owned(), skipped: number % 2 == 0 };
         report.add_problem(problem);
     }
     assert_eq!((report.problems.len(), report.further_problems), (MAX_PROBLEMS, 3));
