@@ -117,6 +117,11 @@ impl Error {
         }
     }
 
+    /// The code for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        self.answer().1
+    }
+
     /// The next legal step.
     fn hint(&self) -> String {
         match self {
@@ -177,6 +182,10 @@ fn status_of(category: Category) -> StatusCode {
     }
 }
 
+/// The code of a failure, as an extension of its response, for the audit log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FailureCode(pub(crate) &'static str);
+
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let problem = self.problem();
@@ -184,7 +193,9 @@ impl IntoResponse for Error {
             let cause = std::error::Error::source(&self).map(ToString::to_string);
             tracing::error!(error = %self, cause, "a request failed");
         }
-        let mut response = (self.answer().0, Json(problem)).into_response();
+        let (status, code) = self.answer();
+        let mut response = (status, Json(problem)).into_response();
+        response.extensions_mut().insert(FailureCode(code));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {

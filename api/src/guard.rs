@@ -5,14 +5,15 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
-use db::{Caller, Db};
+use db::{Act, Caller, Db};
+use domain::audit::AuditKind;
 use domain::config::Config;
 use domain::config::live::LiveConfig;
 use domain::refusal::GeneralRefusal;
@@ -24,7 +25,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::connection::Transport;
-use crate::error::{Error, Result};
+use crate::error::{Error, FailureCode, Result};
 use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 use crate::state::AppState;
@@ -187,21 +188,57 @@ impl Site {
 /// Accepts only persons who have the right that the route and the method need, and only JSON from them. Handlers find the person as
 /// `Extension<Caller>`.
 pub(crate) async fn require_person(State((state, access)): State<(AppState, Access)>, mut request: Request, next: Next) -> Result<Response> {
+    let action = action(&request);
+    let identified = match own_credential(&state, &request) {
+        Ok(credential) => credential.caller(&state.db).await.map(|caller| (credential, caller)),
+        Err(error) => Err(error),
+    };
+    let (credential, caller) = match identified {
+        Ok(identified) => identified,
+        Err(error) => {
+            state.db.record_fact(AuditKind::Authentication, &Act::by_nobody(action), None, None, error.code());
+            return Err(error);
+        }
+    };
+    let (act, path) = (credential.act(action), request.uri().path().to_owned());
+    let response = match admit(&caller, access, &request) {
+        Ok(()) => {
+            request.extensions_mut().insert(credential);
+            request.extensions_mut().insert(caller.clone());
+            act.clone().run(next.run(request)).await
+        }
+        Err(error) => error.into_response(),
+    };
+    if let Some(FailureCode(code)) = response.extensions().get() {
+        state.db.record_fact(AuditKind::Refusal, &act, Some(&caller), Some(&path), code);
+    }
+    Ok(response)
+}
+
+/// The method and the route of a request, without the ids in its path.
+fn action(request: &Request) -> String {
+    let route = request.extensions().get::<MatchedPath>().map_or_else(|| request.uri().path(), MatchedPath::as_str);
+    format!("{} {route}", request.method())
+}
+
+/// Returns the credential of a request. That of a browser counts from the board's own page only.
+fn own_credential(state: &AppState, request: &Request) -> Result<Credential> {
     let credential = credential(request.headers(), state.port).ok_or(GeneralRefusal::Unauthorized)?;
     if matches!(credential, Credential::Session(_)) {
-        require_own_page(&request, &state)?;
+        require_own_page(request, state)?;
     }
-    let caller = credential.caller(&state.db).await?;
+    Ok(credential)
+}
+
+/// Refuses callers without the right that the route and the method need, and bodies that are not JSON.
+fn admit(caller: &Caller, access: Access, request: &Request) -> Result<()> {
     caller.person(Right::Read, "the HTTP interface")?;
     if access == Access::Owner {
         caller.person(Right::Administer, "administering the board")?;
     } else if access == Access::Person && !request.method().is_safe() {
         caller.person(Right::Work, "changing the board")?;
     }
-    require_json(&request)?;
-    request.extensions_mut().insert(credential);
-    request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
+    require_json(request)
 }
 
 /// Whether the request carries the token of a person. A cookie does not count, because pages of others send it too.
@@ -232,6 +269,14 @@ pub(crate) enum Credential {
 }
 
 impl Credential {
+    /// Returns the act of a request with this credential.
+    fn act(&self, action: String) -> Act {
+        match self {
+            Self::Bearer(token) => Act::by_token(token, action),
+            Self::Session(secret) => Act::by_browser(secret, action),
+        }
+    }
+
     /// Returns whom the credential identifies at this moment.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! Every response that a test receives is checked against the OpenAPI document.
 
 mod attack;
+mod audit;
 mod cookie_jar;
 mod idle;
 mod land;

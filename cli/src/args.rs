@@ -11,7 +11,7 @@ use crate::board::{project, task};
 use crate::context::import::Import;
 use crate::runs::rescue;
 use crate::service;
-use crate::team::{browser_session, inbox, pairing, person, token};
+use crate::team::{audit, browser_session, inbox, pairing, person, token};
 
 /// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Create tokens for external agents and other people, or replace your own.
     #[command(subcommand)]
     Token(token::Command),
+    /// Check or show the audit log: who did what, and what was refused.
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Browsers that are signed in to the running board.
     #[command(subcommand)]
     Session(browser_session::Command),

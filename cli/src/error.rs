@@ -47,6 +47,8 @@ pub(crate) enum CliError {
     NoAgent { task: TaskId },
     #[error("the agent of {task} asks for no permission; `vibe-relay task show {task}` shows what it does")]
     NoPermission { task: TaskId },
+    #[error("{} was changed: row {row} of its audit log does not fit: {problem}; keep the file, and compare it with a backup", path.display())]
+    AuditBroken { path: PathBuf, row: i64, problem: String },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(

@@ -75,6 +75,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,
         Command::Task(command) => single_threaded()?.block_on(board::task::run(config, command))?,
         Command::Token(command) => single_threaded()?.block_on(team::token::run(config, command))?,
+        Command::Audit(command) => single_threaded()?.block_on(team::audit::run(config, command))?,
         Command::Person(command) => single_threaded()?.block_on(team::person::run(config, command))?,
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
         Command::Pair(pair) => single_threaded()?.block_on(team::pairing::run(config, pair))?,

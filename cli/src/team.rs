@@ -1,5 +1,6 @@
 //! Commands for participants: people, agents and their tokens.
 
+pub(crate) mod audit;
 pub(crate) mod browser_session;
 pub(crate) mod inbox;
 pub(crate) mod pairing;

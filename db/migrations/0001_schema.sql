@@ -759,6 +759,53 @@ CREATE INDEX events_by_task ON events (task_id) WHERE task_id IS NOT NULL;
 -- The events that changed a card, such as none of its comments: where a replay finds the last card before an event.
 CREATE INDEX events_with_card ON events (task_id) WHERE task_id IS NOT NULL AND payload ->> '$.card' IS NOT NULL;
 
+-- Who did what, and what was refused. Each row holds the hash of its text and of the row before.
+CREATE TABLE audit (
+  id         INTEGER PRIMARY KEY,
+  at         TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('write', 'read', 'refusal', 'authentication')),
+  -- What identified the caller: the start of the hash of a token or of a browser's secret.
+  credential TEXT,
+  actor      TEXT,
+  run_id     TEXT,
+  -- The tool or the route.
+  action     TEXT NOT NULL,
+  project_id TEXT,
+  subject    TEXT,
+  result     TEXT NOT NULL,
+  -- The kinds of the events of a write, and the number of the first.
+  detail     TEXT,
+  seq        INTEGER,
+  -- How often it happened, or how many events it has.
+  count      INTEGER NOT NULL,
+  hash       TEXT NOT NULL
+) STRICT;
+
+-- The ends of the chain: the last row that retention removed, and the newest row.
+CREATE TABLE audit_chain (
+  one         INTEGER PRIMARY KEY CHECK (one = 1),
+  anchor_id   INTEGER NOT NULL,
+  anchor_hash TEXT NOT NULL,
+  head_id     INTEGER NOT NULL,
+  head_hash   TEXT NOT NULL
+) STRICT;
+INSERT INTO audit_chain VALUES (1, 0, '', 0, '');
+
+CREATE TRIGGER audit_rows_follow_each_other BEFORE INSERT ON audit WHEN NEW.id <> (SELECT head_id + 1 FROM audit_chain)
+BEGIN SELECT RAISE(ABORT, 'a row of the audit log does not follow the last one'); END;
+CREATE TRIGGER audit_head AFTER INSERT ON audit
+BEGIN UPDATE audit_chain SET head_id = NEW.id, head_hash = NEW.hash; END;
+CREATE TRIGGER audit_rows_stay_as_they_are BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'a row of the audit log cannot be changed'); END;
+CREATE TRIGGER audit_rows_are_kept BEFORE DELETE ON audit WHEN OLD.id > (SELECT anchor_id FROM audit_chain)
+BEGIN SELECT RAISE(ABORT, 'a row of the audit log cannot be removed before its retention ends'); END;
+CREATE TRIGGER audit_chain_moves_forward BEFORE UPDATE ON audit_chain
+WHEN NEW.anchor_id < OLD.anchor_id OR NEW.head_id < OLD.head_id
+  OR (NEW.anchor_id > OLD.anchor_id AND NOT EXISTS (SELECT 1 FROM audit WHERE id = NEW.anchor_id AND hash = NEW.anchor_hash))
+BEGIN SELECT RAISE(ABORT, 'the ends of the audit log only move forward'); END;
+CREATE TRIGGER audit_chain_stays BEFORE DELETE ON audit_chain
+BEGIN SELECT RAISE(ABORT, 'the ends of the audit log cannot be removed'); END;
+
 -- The latest card of each task, and the latest state of each project, in the events that retention removed: where a replay starts.
 CREATE TABLE checkpoints (
   project_id TEXT NOT NULL REFERENCES projects(id),

@@ -1,5 +1,7 @@
 //! The machinery of the store: opening the file, the single writer, transactions, the event log. Must not know any noun of the product.
 
+pub(crate) mod act;
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod caller_cache;
 pub(crate) mod checkpoint;
@@ -10,6 +12,7 @@ pub(crate) mod feed;
 pub(crate) mod hooks;
 pub(crate) mod idempotent;
 pub(crate) mod inspect;
+pub(crate) mod lanes;
 pub(crate) mod lock;
 pub(crate) mod open;
 pub(crate) mod presence;

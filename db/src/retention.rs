@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::time::Timestamp;
 
 use crate::context::memory::write as memory;
+use crate::engine::audit::chain;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::engine::writer::UseCase;
@@ -58,6 +59,15 @@ impl Db {
             messages: self.remove_messages(cutoff).await?,
             memories: self.remove_until_none(move |tx| Box::pin(memory::remove_expired(tx, batch))).await?,
         })
+    }
+
+    /// Removes the rows of the audit log that are older. The hash of the last one stays, so that the rest can still be checked.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn prune_audit(&self, keep: Duration) -> Result<u64> {
+        let cutoff = now().before(keep);
+        self.remove_until_none(move |tx| Box::pin(chain::remove_oldest(&mut tx.connection, cutoff, i64::from(BATCH)))).await
     }
 
     /// Repeats one small write until it removes nothing.

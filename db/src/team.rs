@@ -1,6 +1,7 @@
 //! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts, minions, webhooks and the features in use.
 
 pub(crate) mod agent;
+pub(crate) mod audit;
 pub(crate) mod browser_session;
 pub(crate) mod contract;
 pub(crate) mod feature;

@@ -69,6 +69,8 @@ pub struct Config {
     pub durability: Durability,
     /// Days after which events, and the rows that only agents needed, are removed.
     pub keep_events_days: u32,
+    /// The age in days after which rows of the audit log are removed.
+    pub keep_audit_days: u32,
     /// The levels of the log, as `info` or `info,runner=debug`.
     pub log: String,
     /// The sandbox of agents. If it is missing, agents get a jail where this machine offers one and their sign-in works in it.
@@ -177,6 +179,7 @@ impl Default for Config {
             allowed_hosts: Vec::new(),
             durability: Durability::Full,
             keep_events_days: 90,
+            keep_audit_days: 365,
             log: "info".to_owned(),
             sandbox: None,
             sandbox_min: SandboxTier::None,
@@ -255,6 +258,7 @@ impl Config {
             ("max_repeated_rounds", self.max_repeated_rounds, 2, 50),
             ("max_orchestrator_rounds", self.max_orchestrator_rounds, 0, 50),
             ("keep_events_days", self.keep_events_days, 1, 3650),
+            ("keep_audit_days", self.keep_audit_days, 1, 3650),
         ];
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use db::{Caller, Db};
+use db::{Act, Caller, Db};
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bearer {
@@ -26,6 +26,11 @@ impl Bearer {
     /// When the store fails.
     pub(crate) async fn of(db: &Db, token: &str) -> db::Result<Option<Self>> {
         Ok(db.caller(token).await?.map(|caller| Self { token: token.to_owned(), caller }))
+    }
+
+    /// Returns the act of a request with this token.
+    pub(crate) fn act(&self, action: &str) -> Act {
+        Act::by_token(&self.token, action)
     }
 
     /// Whether the token still identifies the same caller.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use db::{Caller, Db};
+use domain::audit::AuditKind;
 use domain::id::TaskId;
 use domain::runs::run::RunRefusal;
 use http::request::Parts;
@@ -178,7 +179,7 @@ impl ServerHandler for Handler {
     }
 
     async fn get_prompt(&self, request: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
-        Ok(prompt::get(&self.0.db, &identity(&context.extensions)?.caller, &request).await?.into())
+        Ok(prompt::get(&self.0.db, &identity(&context.extensions)?.acting.caller, &request).await?.into())
     }
 
     /// The server declares no completions, so it does not answer for them.
@@ -187,7 +188,7 @@ impl ServerHandler for Handler {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let caller = &identity(&context.extensions)?.caller;
+        let caller = &identity(&context.extensions)?.acting.caller;
         let mut list = tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
@@ -199,14 +200,22 @@ impl ServerHandler for Handler {
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        let caller = identity(&context.extensions)?.caller.clone();
+        let acting = identity(&context.extensions)?.acting.clone();
+        let caller = acting.caller.clone();
         if self.0.tools.get(&request.name).is_none() {
             return Err(unknown_tool(&request.name));
         }
         if let Err(error) = self.0.db.record_heartbeat(&caller).await {
             tracing::warn!(%error, ?caller, "a heartbeat was not recorded");
         }
-        self.carry_out(caller, request, context).await
+        let (act, subject) = (acting.act(&request.name), tools::subject(request.arguments.as_ref()));
+        let response = act.clone().run(self.carry_out(caller.clone(), request, context)).await;
+        if let Ok(CallToolResponse::Complete(result)) = &response
+            && let Some(code) = reply::code(result)
+        {
+            self.0.db.record_fact(AuditKind::Refusal, &act, Some(&caller), subject.as_deref(), code);
+        }
+        response
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -214,7 +223,7 @@ impl ServerHandler for Handler {
     }
 
     async fn list_resources(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
-        resource::list(&self.0.db, &identity(&context.extensions)?.caller).await
+        resource::list(&self.0.db, &identity(&context.extensions)?.acting.caller).await
     }
 
     async fn list_resource_templates(
@@ -230,7 +239,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (uri, caller): (Uri, _) = (request.uri.parse()?, &identity(&context.extensions)?.caller);
+        let (uri, caller): (Uri, _) = (request.uri.parse()?, &identity(&context.extensions)?.acting.caller);
         let tools = match uri {
             Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools),
             _ => Vec::new(),
@@ -240,7 +249,7 @@ impl ServerHandler for Handler {
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (uri, identity): (Uri, _) = (request.uri.parse()?, identity(&context.extensions)?);
-        uri.admit(&self.0.db, &identity.caller).await.map_err(|error| uri.failed(error))?;
+        uri.admit(&self.0.db, &identity.acting.caller).await.map_err(|error| uri.failed(error))?;
         if let Some(session) = &identity.session {
             session.listener.add_resource(uri)?;
         }

@@ -115,6 +115,12 @@ pub(crate) fn error(code: &str, detail: &str, hint: &str, allowed: Value) -> Cal
     result
 }
 
+/// Returns the code of a result that is an error.
+pub(crate) fn code(result: &CallToolResult) -> Option<&str> {
+    let code = result.structured_content.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str);
+    (result.is_error == Some(true)).then(|| code.unwrap_or("failed"))
+}
+
 /// Appends notices to a result.
 pub(crate) fn add_notices(result: &mut CallToolResult, notices: &[Notice]) {
     if notices.is_empty() {

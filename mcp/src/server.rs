@@ -15,7 +15,8 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use db::{Caller, Db};
+use db::{Act, Db};
+use domain::audit::AuditKind;
 use domain::wire::HOST_NAMES;
 use futures_util::StreamExt;
 use http::header::{AUTHORIZATION, ORIGIN};
@@ -48,8 +49,8 @@ const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 pub(crate) struct Identity {
     /// The token of the request itself.
     pub(crate) bearer: Bearer,
-    /// The caller it acts as: the bearer, or the agent its session registered as.
-    pub(crate) caller: Caller,
+    /// The token and caller it acts as: the bearer, or the agent its session registered as.
+    pub(crate) acting: Bearer,
     pub(crate) session: Option<Arc<Session>>,
 }
 
@@ -96,7 +97,13 @@ async fn authenticate(State(state): State<McpState>, mut request: Request, next:
     }
     let identity = match state.identity(request.headers()).await {
         Ok(identity) => identity,
-        Err(response) => return response,
+        Err(response) => {
+            if response.status() == StatusCode::UNAUTHORIZED {
+                let act = Act::by_nobody(format!("{} {PATH}", request.method()));
+                state.db.record_fact(AuditKind::Authentication, &act, None, None, failure::UNAUTHORIZED);
+            }
+            return response;
+        }
     };
     if origin::is_own(request.headers()) {
         request.headers_mut().remove(ORIGIN);
@@ -132,13 +139,13 @@ impl McpState {
         let token = bearer(headers).ok_or_else(failure::unauthorized)?;
         let bearer = Bearer::of(&self.db, token).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
         let Some(session) = session_id(headers).and_then(|id| self.sessions.get(id)) else {
-            return Ok(Identity { caller: bearer.caller.clone(), bearer, session: None });
+            return Ok(Identity { acting: bearer.clone(), bearer, session: None });
         };
         if !session.is_opened_by(&bearer) {
             return Err(failure::unknown_session());
         }
-        let caller = session.caller(&self.db).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
-        Ok(Identity { bearer, caller, session: Some(session) })
+        let acting = session.acting(&self.db).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
+        Ok(Identity { bearer, acting, session: Some(session) })
     }
 
     /// Checks the messages of a request before the transport reads them, and records the session that `initialize` opens.
@@ -165,8 +172,8 @@ impl McpState {
     async fn get(&self, identity: Identity, request: Request, next: Next) -> Response {
         let response = next.run(request).await;
         let Some(session) = identity.session.filter(|_| response.status().is_success()) else { return response };
-        let open = session.open_stream(&self.db, &identity.caller);
-        stream::opened(&self.db, &identity.caller, &session).await;
+        let open = session.open_stream(&self.db, &identity.acting.caller);
+        stream::opened(&self.db, &identity.acting.caller, &session).await;
         let db = self.db.clone();
         let ended = async move {
             if let Err(error) = session.wait_until_ended(&db).await {

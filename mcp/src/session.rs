@@ -123,22 +123,22 @@ impl Session {
     }
 
     /// Returns as whom the session acts: as the agent it registered as while it owns that name, otherwise as its opener. None when the
-    /// opener's token was revoked, which ends the session.
+    /// opener's token is not valid any longer, which ends the session.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn caller(&self, db: &Db) -> db::Result<Option<Caller>> {
+    pub(crate) async fn acting(&self, db: &Db) -> db::Result<Option<Bearer>> {
         if !self.opened_by.is_current(db).await? {
             self.ended.cancel();
             return Ok(None);
         }
         let registered_as = self.registered_as().clone();
         match registered_as {
-            Some(agent) if agent.is_current(db).await? => return Ok(Some(agent.caller)),
+            Some(agent) if agent.is_current(db).await? => return Ok(Some(agent)),
             Some(lost) => self.revert_to_opener(db, &lost),
             None => {}
         }
-        Ok(Some(self.opened_by.caller.clone()))
+        Ok(Some(self.opened_by.clone()))
     }
 
     /// Makes the session act as the agent of the token that registering returned.
@@ -175,7 +175,7 @@ impl Session {
     /// When the store fails.
     pub(crate) async fn wait_until_ended(&self, db: &Db) -> db::Result<()> {
         let mut revocations = db.token_revocations();
-        while self.caller(db).await?.is_some() {
+        while self.acting(db).await?.is_some() {
             tokio::select! {
                 changed = revocations.changed() => if changed.is_err() { return Ok(()) },
                 () = self.ended.cancelled() => return Ok(()),

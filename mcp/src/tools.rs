@@ -28,6 +28,9 @@ use crate::handler::Handler;
 /// The server's instructions to the client's model. Clients cut them after 2 kB.
 pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project with their comments, and the agents who work on them. A task id looks like TASK-001; yours is in <issue> if you have one. check_inbox returns messages to you, send replies. Your token identifies you. Read notices at the end of a result before you continue. A refusal ends with the next legal step: take it.";
 
+/// The arguments that name the object of a call, the most telling first.
+const SUBJECTS: [&str; 7] = ["task_id", "session_id", "goal_id", "key", "message_id", "handshake_id", "project"];
+
 /// All tools.
 pub(crate) fn table() -> impl Iterator<Item = &'static ToolDefinition> {
     [board::TOOLS, context::TOOLS, team::TOOLS].into_iter().flatten().copied().flatten()
@@ -106,6 +109,16 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
         Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for managed agents"), hint),
         Caller::Invite(_) => AgentRefusal::NotRegistered.into(),
     }
+}
+
+/// Returns what a call names as its object, for the audit log.
+pub(crate) fn subject(arguments: Option<&JsonObject>) -> Option<String> {
+    let arguments = arguments?;
+    SUBJECTS.iter().find_map(|name| match arguments.get(*name)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
 }
 
 /// Refuses a call that names another agent than its token does as the acting one. An omitted name is the caller's own.

@@ -52,6 +52,12 @@ pub(crate) async fn run(context: RunContext) {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old rows; trying again in an hour"),
         }
+        match context.db.prune_audit(DAY * context.config().keep_audit_days).await {
+            Ok(0) => {}
+            Ok(rows) => tracing::info!(rows, "removed rows of the audit log past their retention"),
+            Err(db::Error::Closed) => return,
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not shorten the audit log; trying again in an hour"),
+        }
         match remove_folders(&context, FOLDER_LIMITS).await {
             Ok(removed) if removed.runs.is_empty() => {}
             Ok(removed) => tracing::info!(folders = removed.runs.len(), bytes = removed.bytes, "removed folders of ended runs"),

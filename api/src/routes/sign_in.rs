@@ -5,6 +5,8 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
 use axum_extra::headers::{HeaderMapExt, UserAgent};
+use db::Act;
+use domain::audit::AuditKind;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -66,6 +68,8 @@ pub(crate) async fn sign_in(
     if guard::is_signed_in(&state, &headers).await? {
         return Ok(Redirect::to(if is_https { "/needs-you" } else { "/" }).into_response());
     }
+    let act = Act::by_nobody(format!("{method} /sign-in"));
+    state.db.record_fact(AuditKind::Authentication, &act, None, None, "unauthorized");
     let mut answer = assets::board(&headers).unwrap_or_else(|| Html(EXPIRED).into_response());
     *answer.status_mut() = StatusCode::UNAUTHORIZED;
     Ok(answer)

@@ -1,6 +1,7 @@
 //! Routes of the participants: persons, agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions and pairings.
 
 mod agent;
+mod audit;
 mod browser_session;
 mod contract;
 mod handshake;
@@ -42,6 +43,8 @@ pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(agent::create_token))
         .routes(routes!(agent::create_invite_token))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::check_audit))
         .routes(routes!(browser_session::rotate_token))
         .routes(routes!(person::add_person))
         .routes(routes!(person::change_person_role, person::remove_person))

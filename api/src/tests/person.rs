@@ -14,7 +14,9 @@ use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 15] = [
+const OWNER_ROUTES: [(&str, &str); 17] = [
+    ("get", "/api/audit"),
+    ("get", "/api/audit/check"),
     ("post", "/api/import"),
     ("delete", "/api/memory/{id}"),
     ("get", "/api/memory/{id}"),

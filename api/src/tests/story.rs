@@ -273,6 +273,9 @@ async fn persons(story: &mut Story) {
 }
 
 async fn sessions(story: &mut Story) {
+    let audit = story.get("/api/audit", "").await;
+    assert_eq!((&audit["items"][0]["action"], &audit["items"][0]["result"]), (&json!("DELETE /api/persons/{id}"), &json!("ok")));
+    assert_eq!(story.get("/api/audit/check", "").await["broken"], Value::Null);
     for browser in ["One", "Two"] {
         story.server.state.db.open_browser_session(OWNER, Some(browser), None).await.unwrap().unwrap();
     }

@@ -10,6 +10,8 @@ use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
+use crate::engine::audit::Audit;
+use crate::engine::audit::waiting::Waiting;
 use crate::engine::backup;
 use crate::engine::caller_cache::CallerCache;
 use crate::engine::dialect;
@@ -31,6 +33,8 @@ pub struct Db {
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
     pub(crate) caller_cache: CallerCache,
+    /// The reads and refusals that the audit log gets with the next commit.
+    pub(crate) waiting: Waiting,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) protected_paths: Arc<[String]>,
     epoch: Arc<str>,
@@ -61,13 +65,16 @@ impl Db {
             .await?;
         let (sender, committed) = watch::channel(seq);
         let (presence, caller_cache) = (Presence::new(now()), CallerCache::default());
-        let tx = Tx::new(connection, seq, config.max_orchestrator_rounds, hooks, presence.clone(), caller_cache.clone(), now());
+        let audit = Audit::open(&mut connection).await?;
+        let waiting = audit.waiting.clone();
+        let tx = Tx::new(connection, seq, config.max_orchestrator_rounds, hooks, presence.clone(), caller_cache.clone(), audit);
         Ok(Self {
             readers,
             writer: Writer::start(tx, sender, lock),
             committed,
             presence,
             caller_cache,
+            waiting,
             vocabulary: Vocabulary::default(),
             protected_paths: config.protected_paths.as_slice().into(),
             epoch: epoch.into(),

@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use sqlx::SqliteConnection;
 
 use crate::caller::Caller;
+use crate::engine::act::Act;
+use crate::engine::audit::Audit;
 use crate::engine::caller_cache::CallerCache;
 use crate::engine::event_log;
 use crate::engine::hooks::Hooks;
@@ -51,6 +53,9 @@ pub(crate) struct Tx {
     pub(crate) caller_cache: CallerCache,
     /// Whether a token was revoked. The caller cache is cleared after the commit.
     pub(crate) tokens_revoked: bool,
+    pub(crate) audit: Audit,
+    /// The request that the use case belongs to.
+    act: Option<Act>,
     hooks: Hooks,
     pending: Vec<PendingEvent>,
     no_event: Option<NoEventReason>,
@@ -75,14 +80,17 @@ impl Tx {
         hooks: Hooks,
         presence: Presence,
         caller_cache: CallerCache,
-        now: Timestamp,
+        audit: Audit,
     ) -> Self {
-        Self { connection, now, seq, max_rounds, presence, caller_cache, tokens_revoked: false, hooks, pending: Vec::new(), no_event: None }
+        let now = crate::now();
+        let (act, pending, no_event) = (None, Vec::new(), None);
+        Self { connection, now, seq, max_rounds, presence, caller_cache, tokens_revoked: false, audit, act, hooks, pending, no_event }
     }
 
     /// Clears the state of the last use-case.
-    pub(crate) fn begin(&mut self, now: Timestamp) {
+    pub(crate) fn begin(&mut self, now: Timestamp, act: Option<Act>) {
         self.now = now;
+        self.act = act;
         self.pending.clear();
         self.no_event = None;
     }
@@ -218,6 +226,7 @@ impl Tx {
             event_log::insert(&mut self.connection, envelope).await?;
         }
         self.seq += Seq::try_from(envelopes.len()).unwrap_or_default();
+        self.audit.add_write(self.act.as_ref(), &envelopes);
         Ok(envelopes)
     }
 }

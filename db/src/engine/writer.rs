@@ -7,9 +7,11 @@ use std::pin::Pin;
 
 use domain::event::{Envelope, Seq};
 use sqlx::Connection;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
+use crate::engine::act::Act;
 use crate::engine::dialect;
+use crate::engine::lanes::{LaneSender, Lanes, Share, lanes};
 use crate::engine::lock::Lock;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
@@ -29,19 +31,19 @@ type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = Fin
 /// A handle of the writer.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
-    jobs: mpsc::Sender<Job>,
+    jobs: LaneSender<Job>,
 }
 
 impl Writer {
     /// How many use-cases wait for the running one.
     #[cfg(test)]
     pub(crate) fn queue_len(&self) -> usize {
-        self.jobs.max_capacity() - self.jobs.capacity()
+        self.jobs.len()
     }
 
     /// Starts the writer on a connection that nobody else writes with. The lock is kept until its last commit.
     pub(crate) fn start(tx: Tx, committed: watch::Sender<Seq>, lock: Lock) -> Self {
-        let (jobs, queue) = mpsc::channel(4 * MAX_BATCH);
+        let (jobs, queue) = lanes();
         tokio::spawn(async move {
             run_loop(tx, queue, committed).await;
             drop(lock);
@@ -56,10 +58,12 @@ impl Writer {
         F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let act = Act::current();
+        let lane = act.as_ref().and_then(|act| act.credential.clone()).unwrap_or_default();
         let job: Job = Box::new(move |tx| {
             Box::pin(async move {
                 // A refusal is an answer; only a savepoint that cannot be closed stops the batch.
-                let (outcome, health) = match run(tx, work).await {
+                let (outcome, health) = match run(tx, act, work).await {
                     Ok(outcome) => (outcome, Ok(())),
                     Err(error) => (Err(error.of_commit()), Err(error)),
                 };
@@ -74,7 +78,9 @@ impl Writer {
                 (answer, health)
             })
         });
-        self.jobs.send(job).await.map_err(|_| Error::Closed)?;
+        if !self.jobs.send(lane, job).await {
+            return Err(Error::Closed);
+        }
         answer.await.unwrap_or_else(|_| {
             if self.jobs.is_closed() { Err(Error::Closed) } else { Err(Error::Storage("no transaction could be started".into())) }
         })
@@ -82,11 +88,11 @@ impl Writer {
 }
 
 /// Runs one use-case in the savepoint that is open. The outer error says that the savepoint is lost, and with it the transaction.
-async fn run<T, F>(tx: &mut Tx, work: F) -> Result<Result<T>>
+async fn run<T, F>(tx: &mut Tx, act: Option<Act>, work: F) -> Result<Result<T>>
 where
     F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T>,
 {
-    tx.begin(now());
+    tx.begin(now(), act);
     let outcome = match work(tx).await {
         Ok(value) => tx.finish().await.map(|_: Vec<Envelope>| value),
         Err(error) => Err(error),
@@ -97,14 +103,28 @@ where
     Ok(outcome)
 }
 
-async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sender<Seq>) {
-    while let Some(first) = queue.recv().await {
+async fn run_loop(mut tx: Tx, mut queue: Lanes<Job>, committed: watch::Sender<Seq>) {
+    let waiting = tx.audit.waiting.clone();
+    let mut is_open = true;
+    while is_open {
+        let mut share = Share::default();
+        // Without a job, the commit holds what waits for the audit log.
+        let first = tokio::select! {
+            biased;
+            job = queue.next(&mut share) => job,
+            () = waiting.due() => None,
+        };
+        is_open = first.is_some() || !waiting.is_empty();
+        if !is_open {
+            break;
+        }
         let before = tx.seq;
         let mut answers = Vec::new();
-        let outcome = commit_batch(&mut tx, first, &mut queue, &mut answers).await;
+        let outcome = commit_batch(&mut tx, first, &mut queue, &mut share, &mut answers).await;
         if let Err(error) = &outcome {
             tracing::error!(error = error as &dyn std::error::Error, "a commit failed; its use-cases are answered with the failure");
             tx.seq = before;
+            tx.audit.undo();
             // SQLite may have rolled it back already.
             drop(dialect::roll_back_batch(&mut tx.connection).await);
         }
@@ -121,19 +141,26 @@ async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::
     drop(tx.connection.close().await);
 }
 
-async fn commit_batch(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers: &mut Vec<ReplyFn>) -> Result<()> {
+async fn commit_batch(tx: &mut Tx, first: Option<Job>, queue: &mut Lanes<Job>, share: &mut Share, answers: &mut Vec<ReplyFn>) -> Result<()> {
     dialect::begin_batch(&mut tx.connection).await?;
-    let mut next = Some(first);
+    let mut next = first;
     while let Some(job) = next {
         let (answer, health) = job(tx).await;
         answers.push(answer);
         // A full disk, for example, makes SQLite undo the whole transaction; the use-cases before are answered with the failure.
         health?;
-        next = if answers.len() < MAX_BATCH { queue.try_recv().ok() } else { None };
+        next = if answers.len() < MAX_BATCH { queue.next_waiting(share) } else { None };
         if next.is_some() {
             dialect::next_use_case(&mut tx.connection).await?;
         }
     }
-    dialect::commit_batch(&mut tx.connection).await?;
+    let appended = tx.audit.append(&mut tx.connection, now()).await?;
+    match dialect::commit_batch(&mut tx.connection).await {
+        Ok(()) => tx.audit.committed(appended),
+        Err(error) => {
+            tx.audit.lost(appended);
+            return Err(error.into());
+        }
+    }
     Ok(())
 }

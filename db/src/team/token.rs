@@ -4,11 +4,12 @@ use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
-use sha2::{Digest, Sha256};
 use sqlx::Row;
 use tokio::sync::watch;
 
 use crate::caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller, invite_call_scope};
+pub(crate) use crate::engine::act::hash;
+use crate::engine::act::hex;
 use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
@@ -81,12 +82,7 @@ impl Db {
 
 /// Returns 256 random bits as 64 hexadecimal digits.
 pub fn new_token() -> String {
-    let bytes: [u8; 32] = rand::random();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(crate) fn hash(token: &str) -> String {
-    Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&rand::random::<[u8; 32]>())
 }
 
 /// The owner of a token.

@@ -1,5 +1,6 @@
 //! Tests of the writer, the event log and stored answers.
 
+mod audit;
 mod call;
 pub(crate) mod event_log;
 mod fold;

@@ -106,6 +106,7 @@ pub const TABLE: &[Row] = &[
         "90",
         "days after which events, and the messages and deliveries that only agents needed, are removed; nothing that you wrote is",
     ),
+    row("keep_audit_days", Page::Access, "365", "days after which rows of the audit log are removed"),
     restart(
         "log",
         Page::Limits,

@@ -96,8 +96,8 @@ pub(crate) async fn legacy(db: &Db, session: Arc<Session>, peer: Peer<RoleServer
         loop {
             session.until_open().await;
             let changes = session.listener.changes().await;
-            let caller = match session.caller(db).await {
-                Ok(Some(caller)) => caller,
+            let caller = match session.acting(db).await {
+                Ok(Some(acting)) => acting.caller,
                 Ok(None) => return,
                 // The same failure closes its stream, and the next stream announces what is unread.
                 Err(error) => {

@@ -53,6 +53,9 @@ pub(super) fn storage(error: &db::Error) -> Response {
     problem(StatusCode::INTERNAL_SERVER_ERROR, "storage", error.to_string(), hint)
 }
 
+/// The code of [`unauthorized`].
+pub(super) const UNAUTHORIZED: &str = "unauthorized";
+
 pub(super) fn unauthorized() -> Response {
     let refusal = Refusal::from(GeneralRefusal::Unauthorized);
     // The refusal's own hint names the human's token, which an agent must not use.

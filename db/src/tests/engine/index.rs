@@ -26,6 +26,7 @@ use crate::consequences::task_changed;
 use crate::context::memory::{row as memory, write as memory_writes};
 use crate::context::session::row::{self as sessions, Part};
 use crate::context::session::write as session_writes;
+use crate::engine::audit::chain;
 use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
 use crate::figures;
@@ -346,4 +347,16 @@ async fn retention_finds_what_it_may_remove_without_reading_what_stays() {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(index), "{statement}\n{plan}");
     }
+}
+
+/// A page of the audit log and its retention read a bounded part of it, through its numbers.
+#[tokio::test]
+async fn audit_log_is_read_by_number() {
+    let store = Store::board().await;
+    let page = plan(&store, &chain::page_sql()).await;
+    assert!(page.contains("SEARCH audit USING INTEGER PRIMARY KEY") && !page.contains("TEMP B-TREE") && !page.contains("SCAN audit"), "{page}");
+    let oldest = plan(&store, chain::OLDEST).await;
+    assert!(!oldest.contains("TEMP B-TREE"), "{oldest}");
+    let removal = plan(&store, chain::REMOVE).await;
+    assert!(removal.contains("SEARCH audit USING INTEGER PRIMARY KEY"), "{removal}");
 }

@@ -49,7 +49,7 @@ async fn two_hundred_concurrent_writers_succeed() {
 }
 
 /// Blocks the writer in the middle of a batch until the returned sender is used.
-async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
+pub(super) async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
     let (release, released) = oneshot::channel::<()>();
     let (entered, inside) = oneshot::channel::<()>();
     let db = store.db.clone();
@@ -69,7 +69,7 @@ async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Re
 }
 
 /// Returns once this many use cases are queued behind the blocked one.
-async fn queued(store: &Store, waiting: usize) {
+pub(super) async fn queued(store: &Store, waiting: usize) {
     while store.db.writer.queue_len() < waiting {
         tokio::task::yield_now().await;
     }
