@@ -203,8 +203,10 @@ impl LogStream<'_> {
                 return Ok(());
             }
             let page = self.db.events_after(self.last, self.project.as_ref(), PAGE).await?;
-            let complete = page.len() < PAGE as usize;
-            for envelope in page {
+            // A commit is readable shortly before it is announced. A client ahead of the announced number would have to load the board again.
+            let is_ahead = page.last().is_some_and(|envelope| envelope.seq > committed);
+            let complete = is_ahead || page.len() < PAGE as usize;
+            for envelope in page.into_iter().take_while(|envelope| envelope.seq <= committed) {
                 self.last = envelope.seq;
                 send(socket, &Frame::Event { event: Box::new(envelope) }).await?;
             }

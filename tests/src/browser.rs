@@ -1,6 +1,7 @@
 //! A real browser: chromium, driven through chromedriver. Every operation retries until the page is ready for it. It must not know any page
 //! of the product.
 
+mod emulation;
 mod touch;
 
 use std::io;
@@ -194,15 +195,6 @@ impl Browser {
     /// The browser does not respond.
     pub async fn screenshot(&self) -> Vec<u8> {
         self.client.screenshot().await.unwrap_or_else(|error| panic!("no screenshot: {error}"))
-    }
-
-    /// Makes the page believe that the person prefers `light` or `dark`.
-    ///
-    /// # Panics
-    /// The browser does not respond.
-    pub async fn prefer_color_scheme(&self, scheme: &str) {
-        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }, { "name": "prefers-reduced-motion", "value": "reduce" }]);
-        self.call_driver("goog/cdp/execute", Some(&json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": features } }))).await;
     }
 
     /// Waits until a JavaScript expression is true in the page.

@@ -74,16 +74,18 @@ impl Audit {
     /// Writes the rows of the batch, and everything that waits. The rows count once the batch is committed.
     pub(crate) async fn append(&mut self, connection: &mut SqliteConnection, now: Timestamp) -> Result<Appended> {
         let waited = self.waiting.take();
-        let rows: Vec<AuditRow> = self.writes.drain(..).chain(waited.iter().map(|happened| happened.row(now))).collect();
+        let mut rows: Vec<AuditRow> = self.writes.drain(..).chain(waited.iter().map(|happened| happened.row(now))).collect();
         let mut head = self.head.clone();
-        for mut row in rows {
+        for row in &mut rows {
             row.id = head.id + 1;
-            row.hash = chain::hash(&row, &head.hash);
-            if let Err(error) = chain::insert(connection, &row).await {
-                self.waiting.give_back(waited);
-                return Err(error);
-            }
-            head = Head { id: row.id, hash: row.hash };
+            row.hash = chain::hash(row, &head.hash);
+            head = Head { id: row.id, hash: row.hash.clone() };
+        }
+        if !rows.is_empty()
+            && let Err(error) = chain::insert(connection, &rows).await
+        {
+            self.waiting.give_back(waited);
+            return Err(error);
         }
         Ok(Appended { head, waited })
     }

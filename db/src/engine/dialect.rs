@@ -73,6 +73,22 @@ pub(crate) async fn continuation(connection: &mut SqliteConnection, table: &str,
     sqlx::query(AssertSqlSafe(statement)).bind(after).bind(i64::MAX).fetch_all(connection).await
 }
 
+/// Joins statements that share their parameters into one call, because each call costs a turn between two threads. With rows, all are fetched.
+pub(crate) fn in_one_call(statements: &[&str]) -> String {
+    statements.join("; ")
+}
+
+/// Wraps a query of many rows, so that these columns of them arrive as one JSON array of arrays. A row of its own costs a copy of each of its
+/// columns and a turn between two threads.
+pub(crate) fn in_one_row(columns: &str, query: &str) -> String {
+    format!("SELECT json_group_array(json_array({columns})) FROM ({query})")
+}
+
+/// A column with JSON, for [`in_one_row`].
+pub(crate) fn json_column(name: &str) -> String {
+    format!("json({name})")
+}
+
 pub(crate) async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
     let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
     let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();

@@ -137,19 +137,17 @@ pub struct SessionMessage {
     pub parent_message_id: Option<i64>,
 }
 
-impl SessionMessage {
-    /// Returns the text that a search compares: the sender, the content, and the plain values of the metadata.
-    pub fn searchable_text(&self, has_metadata: bool) -> String {
-        let mut text = format!("{} {}", self.sender, self.content);
-        for value in self.metadata.values().filter(|_| has_metadata) {
-            match value {
-                Value::String(word) => text += &format!(" {word}"),
-                Value::Number(_) | Value::Bool(_) => text += &format!(" {value}"),
-                Value::Null | Value::Array(_) | Value::Object(_) => {}
-            }
+/// Returns the text of a message that a search compares: the sender, the content, and the plain values of the metadata, unless it is left out.
+pub fn searchable_text(sender: &str, content: &str, metadata: Option<&Metadata>) -> String {
+    let mut text = format!("{sender} {content}");
+    for value in metadata.into_iter().flat_map(Metadata::values) {
+        match value {
+            Value::String(word) => text += &format!(" {word}"),
+            Value::Number(_) | Value::Bool(_) => text += &format!(" {value}"),
+            Value::Null | Value::Array(_) | Value::Object(_) => {}
         }
-        text
     }
+    text
 }
 
 /// A message that a search found.

@@ -1,13 +1,15 @@
 //! The demo as a person starts it: it completes in time, survives a killed server and leaves nothing behind.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use domain::actor::Actor;
+use domain::board::attention::AttentionKind;
 use domain::board::comment::{AuthorRole, CommentEvent};
-use domain::board::project::ProjectEvent;
+use domain::board::project::{ProjectEvent, ProjectStatus};
 use domain::board::question::QuestionEvent;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
@@ -17,7 +19,11 @@ use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunChange;
 use domain::team::message::MessageEvent;
-use reqwest::{Method, StatusCode};
+use domain::wire::ServerInfo;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use reqwest::{Method, StatusCode, Url};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::client::Client;
 use tests::socket::Socket;
@@ -37,27 +43,31 @@ struct Demo {
     folder: TempDir,
     client: Client,
     project: ProjectId,
+    /// The address that signs a browser in.
+    link: String,
 }
 
 impl Demo {
-    async fn start() -> Self {
+    /// Starts the demo with `--exit`, so that nobody has to watch, or without it.
+    async fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         #[expect(clippy::disallowed_methods, reason = "a test starts the product as a person does")]
         let mut command = Command::new(PROGRAM);
-        command.args(["demo", "--no-open", "--exit"]).stdout(Stdio::piped()).kill_on_drop(true).env_clear();
+        command.args(["demo", "--no-open"]).args(options).stdout(Stdio::piped()).kill_on_drop(true).env_clear();
         command.env("PATH", std::env::var("PATH").unwrap()).env("HOME", folder.path()).env("TMPDIR", folder.path());
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut link = None;
-        while link.is_none() {
+        let (url, link) = loop {
             let line = output.next_line().await.unwrap().expect("the demonstration says where it is");
-            // The name in the link is for browsers.
-            link = line.split_once("/sign-in").map(|(url, _)| format!("http://127.0.0.1:{}", url.rsplit(':').next().unwrap()));
-        }
+            if let Some((url, _)) = line.split_once("/sign-in") {
+                // The name in the link is for browsers.
+                break (format!("http://127.0.0.1:{}", url.rsplit(':').next().unwrap()), line);
+            }
+        };
         let stage: Vec<PathBuf> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         let token = std::fs::read_to_string(stage[0].join("token")).unwrap();
-        let client = Client::new(&link.unwrap(), &token);
-        Self { child, output, folder, client, project: "PROJ-001".parse().unwrap() }
+        let client = Client::new(&url, &token);
+        Self { child, output, folder, client, project: "PROJ-001".parse().unwrap(), link }
     }
 
     /// Returns all events until the project is complete, and the text of the first review.
@@ -121,7 +131,7 @@ fn summary(said: &[String]) -> &str {
 
 #[tokio::test]
 async fn demo_completes_in_time_and_cleans_up() {
-    let demo = Demo::start().await;
+    let demo = Demo::start(&["--exit"]).await;
     let (events, review) = demo.watch().await;
     let (status, said) = demo.end().await;
     assert!(status.success(), "{said:?}");
@@ -147,7 +157,7 @@ async fn demo_completes_in_time_and_cleans_up() {
 
 #[tokio::test]
 async fn demo_survives_a_killed_server() {
-    let demo = Demo::start().await;
+    let demo = Demo::start(&["--exit"]).await;
     let two_work = |board: &Board| board.cards.iter().filter(|card| card.run.is_some()).count() == 2;
     let before = demo.client.until(&demo.project, "two agents work", two_work).await;
     let pulled = demo.client.request(Method::POST, "/api/demo/pull-the-plug").send().await.unwrap();
@@ -160,4 +170,33 @@ async fn demo_survives_a_killed_server() {
     assert!(status.success(), "{said:?}");
     assert_eq!(said[0], "The plug was pulled. Restarting.");
     summary(&said);
+}
+
+#[tokio::test]
+async fn demo_waits_for_the_first_browser_and_for_the_person_at_its_question() {
+    let demo = Demo::start(&[]).await;
+    let created = demo.client.until(&demo.project, "the project is made", |board| !board.cards.is_empty()).await;
+    assert!(created.cards.iter().all(|card| card.runs == 0), "{created:?}");
+    let server: ServerInfo = demo.client.get("/api/server").await.unwrap();
+    assert!(server.paused_at.is_some(), "{server:?}");
+    let link = Url::parse(&demo.link).unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], link.port().unwrap()));
+    // Only browsers resolve the name in the link by themselves.
+    let browser = reqwest::Client::builder().resolve(link.host_str().unwrap(), address).build().unwrap();
+    let signed_in = browser.get(link).send().await.unwrap();
+    assert!(signed_in.status().is_success(), "{}", signed_in.status());
+    // All other work takes much longer than the demo needs to answer with `--exit`.
+    let asks = |board: &Board| {
+        board.cards.iter().find(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::NeedsInput)).cloned()
+    };
+    let only_the_question_is_left = |board: &Board| asks(board).is_some() && board.cards.iter().all(|card| card.run.is_none());
+    let waiting = demo.client.until(&demo.project, "only the question is left", only_the_question_is_left).await;
+    assert!(waiting.cards.iter().any(|card| card.status == Status::Done && card.phase == AgentKind::Coder), "{waiting:?}");
+    let answer = format!("/api/tasks/{}/answer", asks(&waiting).unwrap().id);
+    let _answered: Value = demo.client.post(&answer, &json!({"content": "violet"})).await.unwrap();
+    let complete = demo.client.until(&demo.project, "the project is complete", |board| board.project.status == ProjectStatus::Complete).await;
+    assert_eq!(complete.project.landed, None, "the person lands it");
+    kill(Pid::from_raw(demo.child.id().unwrap().try_into().unwrap()), Signal::SIGTERM).unwrap();
+    let (status, said) = demo.end().await;
+    assert!(status.success(), "{said:?}");
 }

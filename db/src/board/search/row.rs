@@ -66,12 +66,9 @@ pub(crate) fn expressions(mut counted: Vec<(i64, String)>) -> Vec<String> {
 
 /// Finds the texts to compare. Each of `groups` is the expression of one word of the query.
 pub(crate) async fn candidates(connection: &mut SqliteConnection, groups: Vec<String>, project: Option<&ProjectId>) -> Result<BTreeSet<i64>> {
-    let mut counted = Vec::with_capacity(groups.len());
-    for group in groups {
-        counted.push((words_index::count(connection, &group, MAX_COMMON + 1).await?, group));
-    }
+    let counts = words_index::count(connection, &groups, MAX_COMMON + 1).await?;
     let mut found = BTreeSet::new();
-    for expression in expressions(counted) {
+    for expression in expressions(counts.into_iter().zip(groups).collect()) {
         if found.len() >= FEW {
             break;
         }

@@ -103,11 +103,10 @@ pub(super) async fn write_message(tx: &mut Tx, target: &Target, item: MessageIte
     let new = NewSessionMessage { content: item.content, visibility: Some(item.visibility), metadata: item.metadata, parent_message_id: parent };
     tx.now = item.at.unwrap_or(tx.now).min(tx.now);
     let audience = Audience::of_message(item.visibility, &sender);
-    let id = session_write::insert_message(tx, &session, &sender, &audience, &new).await?;
-    let message = sessions::message(&mut tx.connection, id).await?;
-    session_write::index(tx, &message).await?;
+    let message = session_write::insert_message(tx, &session, &sender, &audience, new).await?;
+    let id = message.id.to_string();
     Ok(match item.parent {
-        Some(parent) if new.parent_message_id.is_none() => Written::Changed(id.to_string(), format!("its parent {parent} was not imported")),
-        _ => Written::As(id.to_string()),
+        Some(parent) if message.parent_message_id.is_none() => Written::Changed(id, format!("its parent {parent} was not imported")),
+        _ => Written::As(id),
     })
 }

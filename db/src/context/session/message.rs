@@ -63,10 +63,9 @@ impl Db {
                 }
                 let new = NewSessionMessage { metadata: validate_metadata(new.metadata)?, ..new };
                 let audience = Audience::of_message(visibility, &sender);
-                let message = write::insert_message(tx, &session, &sender, &audience, &new).await?;
-                write::record(tx, caller, session.project_id.as_ref(), SessionEvent::MessageAdded { session: id, message, visibility });
-                let stored = row::message(&mut tx.connection, message).await?;
-                write::index(tx, &stored).await?;
+                let stored = write::insert_message(tx, &session, &sender, &audience, new).await?;
+                let event = SessionEvent::MessageAdded { session: id, message: stored.id, visibility };
+                write::record(tx, caller, session.project_id.as_ref(), event);
                 Ok(stored)
             })
         })

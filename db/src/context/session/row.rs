@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use domain::context::metadata::Metadata;
 use domain::context::reader::Reader;
 use domain::context::session::visibility::{Audience, Visibility, audiences};
 use domain::context::session::{ContextSession, ContextSessionId, SessionMessage};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
+use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::engine::column::{json, optional, parsed};
 use crate::engine::dialect::words_index::MATCHING_MESSAGES;
+use crate::engine::dialect::{in_one_row, json_column};
 use crate::error::{Error, Result};
 
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ContextSessionId) -> Result<ContextSession> {
@@ -45,11 +48,21 @@ pub(super) const MAX_COMMON: i64 = 10_000;
 /// most `$3`. The cross join makes the words come first: the other way round, the index would be asked about each message of the session.
 pub(crate) fn candidates_sql(audiences: usize) -> String {
     let own: Vec<String> = (0..audiences).map(|number| format!("${}", number + 4)).collect();
-    format!(
-        "SELECT m.* FROM ({MATCHING_MESSAGES}) AS w CROSS JOIN session_messages m
+    let newest = format!(
+        "SELECT m.id, m.sender, m.content, m.metadata FROM ({MATCHING_MESSAGES}) AS w CROSS JOIN session_messages m
          WHERE m.id = w.id AND m.session_id = $2 AND m.audience IN ({}) ORDER BY w.id DESC LIMIT $3",
         own.join(", ")
-    )
+    );
+    in_one_row(&format!("id, sender, content, {}", json_column("metadata")), &newest)
+}
+
+/// The parts of a message that a search compares.
+#[derive(Debug, Deserialize)]
+pub(super) struct Candidate {
+    pub(super) id: i64,
+    pub(super) sender: String,
+    pub(super) content: String,
+    pub(super) metadata: Metadata,
 }
 
 /// Finds the messages to compare.
@@ -58,13 +71,13 @@ pub(super) async fn candidates(
     session: &ContextSessionId,
     expression: &str,
     words: &[String],
-) -> Result<Vec<SessionMessage>> {
+) -> Result<Vec<Candidate>> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    // In the same statement, because one for each message costs more than the comparison.
-    let query = sqlx::query(AssertSqlSafe(candidates_sql(words.len()))).bind(expression).bind(session.as_str()).bind(MAX_CANDIDATES);
-    words.iter().fold(query, |query, word| query.bind(word)).fetch_all(connection).await?.iter().map(message_of).collect()
+    let query = sqlx::query_scalar(AssertSqlSafe(candidates_sql(words.len()))).bind(expression).bind(session.as_str()).bind(MAX_CANDIDATES);
+    let found: String = words.iter().fold(query, |query, word| query.bind(word)).fetch_one(connection).await?;
+    Ok(serde_json::from_str(&found)?)
 }
 
 /// The session of the plan that task `$1` belongs to.
@@ -275,10 +288,6 @@ pub(super) async fn some(
         row.push_bind(id);
     });
     query.build().fetch_all(connection).await?.iter().map(message_of).collect()
-}
-
-pub(crate) async fn message(connection: &mut SqliteConnection, id: i64) -> Result<SessionMessage> {
-    message_of(&sqlx::query("SELECT * FROM session_messages WHERE id = $1").bind(id).fetch_one(connection).await?)
 }
 
 fn with_audience(row: &SqliteRow) -> Result<(String, SessionMessage)> {

@@ -3,15 +3,15 @@
 //! The candidate statement compares audiences before its limit, so that a message out of reach takes no place and changes no result.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use domain::context::session::visibility::Visibility;
-use domain::context::session::{ContextSessionId, SessionHit, SessionMessage, validate_limit};
+use domain::context::session::{ContextSessionId, SessionHit, SessionMessage, searchable_text, validate_limit};
 use domain::likeness::{MAX_QUERY_LETTERS, Query, partial_ratio_above};
 use domain::refusal::Refusal;
 use sqlx::Connection;
 
-use super::row;
+use super::row::{self, Candidate};
 use crate::board::search::row::expressions;
 use crate::caller::Caller;
 use crate::engine::dialect::words_index;
@@ -60,50 +60,47 @@ impl Db {
         let own = row::audience_words(&reader, &session, query.visibility);
         self.vocabulary.catch_up(&mut snapshot).await?;
         let token = words_index::session_token(session.id.as_str());
-        let mut counted = Vec::new();
-        for group in words.terms.iter().filter_map(|term| self.vocabulary.expression(term)) {
-            let within = format!("\"{token}\" AND {group}");
-            counted.push((words_index::count_messages(&mut snapshot, &within, row::MAX_COMMON + 1).await?, group));
-        }
+        let groups: Vec<String> = words.terms.iter().filter_map(|term| self.vocabulary.expression(term)).collect();
+        let within: Vec<String> = groups.iter().map(|group| format!("\"{token}\" AND {group}")).collect();
+        let counts = words_index::count_messages(&mut snapshot, &within, row::MAX_COMMON + 1).await?;
+        let counted = counts.into_iter().zip(groups).collect();
         let mut candidates = BTreeMap::new();
         for expression in expressions(counted) {
             if candidates.len() >= FEW {
                 break;
             }
             let found = row::candidates(&mut snapshot, &session.id, &format!("\"{token}\" AND ({expression})"), &own).await?;
-            candidates.extend(found.into_iter().map(|message| (message.id, message)));
+            candidates.extend(found.into_iter().map(|candidate| (candidate.id, candidate)));
         }
+        let best = best(query, &words, threshold, candidates.into_values(), limit as usize);
+        let ids: Vec<i64> = best.iter().map(|(id, _)| *id).collect();
+        let messages = row::some(&mut snapshot, &session.id, &ids, &own).await?;
         snapshot.rollback().await?;
-        drop(connection);
-        Ok(best(query, &words, threshold, candidates.into_values(), limit as usize))
+        let mut messages: HashMap<i64, SessionMessage> = messages.into_iter().map(|message| (message.id, message)).collect();
+        Ok(best.into_iter().filter_map(|(id, score)| Some(SessionHit { message: messages.remove(&id)?, score })).collect())
     }
 }
 
-/// The candidates that are like enough, the likest first.
-fn best(
-    query: &SessionSearchQuery,
-    words: &Query,
-    threshold: f64,
-    candidates: impl Iterator<Item = SessionMessage>,
-    limit: usize,
-) -> Vec<SessionHit> {
+/// The numbers and scores of the candidates that are like enough, the likest first.
+fn best(query: &SessionSearchQuery, words: &Query, threshold: f64, candidates: impl Iterator<Item = Candidate>, limit: usize) -> Vec<(i64, f64)> {
     let wanted: String = query.text.trim().chars().take(MAX_QUERY_LETTERS).flat_map(char::to_lowercase).collect();
-    let texts = candidates.map(|message| {
-        let text = message.searchable_text(query.metadata).to_lowercase();
-        (f64::from(words.score(&text)), text, message)
+    let texts = candidates.map(|candidate| {
+        let metadata = query.metadata.then_some(&candidate.metadata);
+        let text = searchable_text(&candidate.sender, &candidate.content, metadata).to_lowercase();
+        (f64::from(words.score(&text)), text, candidate.id)
     });
-    let mut texts: Vec<(f64, String, SessionMessage)> = texts.collect();
-    texts.sort_by(|one, other| by_score((one.0, one.2.id), (other.0, other.2.id)));
-    let mut hits: Vec<SessionHit> = Vec::with_capacity(limit + 1);
-    for (score, text, message) in texts {
+    let mut texts: Vec<(f64, String, i64)> = texts.collect();
+    texts.sort_by(|one, other| by_score((one.0, one.2), (other.0, other.2)));
+    let mut hits: Vec<(i64, f64)> = Vec::with_capacity(limit + 1);
+    for (score, text, id) in texts {
         // Only a score above that of the last result has to be exact.
-        let least = if hits.len() < limit { threshold } else { hits.last().map_or(threshold, |last| last.score) };
+        let least = if hits.len() < limit { threshold } else { hits.last().map_or(threshold, |last| last.1) };
         // A part of the text knows no other order of words, and the words know no part that is none.
         let score = score.max(partial_ratio_above(&wanted, &text, score.max(least - STEP)));
-        let hit = SessionHit { message, score: (score * 100.0).round() / 100.0 };
-        if hit.score >= threshold {
-            let place = hits.partition_point(|known| by_score((known.score, known.message.id), (hit.score, hit.message.id)).is_le());
-            hits.insert(place, hit);
+        let score = (score * 100.0).round() / 100.0;
+        if score >= threshold {
+            let place = hits.partition_point(|known| by_score((known.1, known.0), (score, id)).is_le());
+            hits.insert(place, (id, score));
             hits.truncate(limit);
         }
     }

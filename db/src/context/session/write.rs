@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use domain::context::metadata::Metadata;
 use domain::context::reader::Reader;
 use domain::context::session::visibility::{Audience, Visibility};
-use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionEvent, SessionKind, SessionMessage};
-use domain::id::{ProjectId, TaskId};
+use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionEvent, SessionKind, SessionMessage, searchable_text};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::likeness::split_words;
+use sqlx::AssertSqlSafe;
 
 use crate::caller::Caller;
-use crate::engine::dialect::words_index;
+use crate::engine::dialect::{in_one_call, words_index};
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -76,51 +77,57 @@ pub(super) fn record(tx: &mut Tx, caller: &Caller, project: Option<&ProjectId>, 
     }
 }
 
-/// Inserts a validated message and returns its id.
+const INSERT_MESSAGE: &str =
+    "INSERT INTO session_messages (session_id, sender, sender_type, run_id, content, visibility, audience, metadata, parent_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id";
+const ADD_ONE: &str = "INSERT INTO session_counts (session_id, audience, visibility, messages) VALUES ($1, $7, $6, 1)
+  ON CONFLICT (session_id, audience) DO UPDATE SET messages = session_counts.messages + 1";
+const TOUCH: &str = "UPDATE context_sessions SET updated_at = $10 WHERE id = $1 AND $11";
+
+/// Inserts a validated message, and makes it searchable.
 pub(crate) async fn insert_message(
     tx: &mut Tx,
     session: &ContextSession,
     sender: &Reader,
     audience: &Audience,
-    new: &NewSessionMessage,
-) -> Result<i64> {
+    new: NewSessionMessage,
+) -> Result<SessionMessage> {
     let run = match sender {
-        Reader::Run { run, .. } => Some(run.as_str()),
+        Reader::Run { run, .. } => Some(run.clone()),
         Reader::Agent { .. } | Reader::Person { .. } => None,
     };
-    let id: i64 = sqlx::query_scalar(
-        "INSERT INTO session_messages (session_id, sender, sender_type, run_id, content, visibility, audience, metadata, parent_id, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
-    )
-    .bind(session.id.as_str())
-    .bind(sender.name())
-    .bind(sender.sender_type())
-    .bind(run)
-    .bind(&new.content)
-    .bind(audience.visibility.as_str())
-    .bind(audience.as_text())
-    .bind(serde_json::to_string(&new.metadata)?)
-    .bind(new.parent_message_id)
-    .bind(tx.now.to_string())
-    .fetch_one(&mut tx.connection)
-    .await?;
-    add_to_count(tx, &session.id, &audience.as_text(), audience.visibility, 1).await?;
     // Others must not see that there is a message which they may not read.
-    if audience.visibility == Visibility::Public {
-        sqlx::query("UPDATE context_sessions SET updated_at = $2 WHERE id = $1")
-            .bind(session.id.as_str())
-            .bind(tx.now.to_string())
-            .execute(&mut tx.connection)
-            .await?;
-    }
-    Ok(id)
-}
-
-/// Makes a message searchable.
-pub(crate) async fn index(tx: &mut Tx, message: &SessionMessage) -> Result<()> {
-    let words: BTreeSet<String> = split_words(&message.searchable_text(true)).map(|word| word.text).collect();
+    let changes_session = audience.visibility == Visibility::Public;
+    let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(in_one_call(&[INSERT_MESSAGE, ADD_ONE, TOUCH])))
+        .bind(session.id.as_str())
+        .bind(sender.name())
+        .bind(sender.sender_type())
+        .bind(run.as_ref().map(RunId::as_str))
+        .bind(&new.content)
+        .bind(audience.visibility.as_str())
+        .bind(audience.as_text())
+        .bind(serde_json::to_string(&new.metadata)?)
+        .bind(new.parent_message_id)
+        .bind(tx.now.to_string())
+        .bind(changes_session)
+        .fetch_all(&mut tx.connection)
+        .await?;
+    let message = SessionMessage {
+        id: ids.first().copied().ok_or(sqlx::Error::RowNotFound)?,
+        session_id: session.id.clone(),
+        sender: sender.name(),
+        sender_type: sender.sender_type().to_owned(),
+        run_id: run,
+        content: new.content,
+        visibility: audience.visibility,
+        metadata: new.metadata,
+        timestamp: tx.now,
+        parent_message_id: new.parent_message_id,
+    };
+    let words: BTreeSet<String> =
+        split_words(&searchable_text(&message.sender, &message.content, Some(&message.metadata))).map(|word| word.text).collect();
     words_index::add_message(&mut tx.connection, message.id, message.session_id.as_str(), &words).await?;
-    Ok(())
+    Ok(message)
 }
 
 async fn add_to_count(tx: &mut Tx, session: &ContextSessionId, audience: &str, visibility: Visibility, messages: i64) -> Result<()> {

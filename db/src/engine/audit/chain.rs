@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use crate::engine::act::hex;
 use crate::engine::column::{optional, parsed};
@@ -20,27 +20,27 @@ pub(crate) fn hash(row: &AuditRow, before: &str) -> String {
     hex(&Sha256::digest(row.hashed_text(before).as_bytes()))
 }
 
-pub(crate) async fn insert(connection: &mut SqliteConnection, row: &AuditRow) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO audit (id, at, kind, credential, actor, run_id, action, project_id, subject, result, detail, seq, count, hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-    )
-    .bind(row.id)
-    .bind(row.at.to_string())
-    .bind(row.kind.as_str())
-    .bind(&row.credential)
-    .bind(row.actor.as_ref().map(ToString::to_string))
-    .bind(row.run_id.as_ref().map(ToString::to_string))
-    .bind(&row.action)
-    .bind(row.project_id.as_ref().map(ToString::to_string))
-    .bind(&row.subject)
-    .bind(&row.result)
-    .bind(&row.detail)
-    .bind(row.seq)
-    .bind(row.count)
-    .bind(&row.hash)
-    .execute(connection)
-    .await?;
+/// Appends rows, at least one. One call, because each costs a way to the connection's thread.
+pub(crate) async fn insert(connection: &mut SqliteConnection, rows: &[AuditRow]) -> Result<()> {
+    let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(format!("INSERT INTO audit ({COLUMNS}) "));
+    insert.push_values(rows, |mut columns, row| {
+        columns
+            .push_bind(row.id)
+            .push_bind(row.at.to_string())
+            .push_bind(row.kind.as_str())
+            .push_bind(&row.credential)
+            .push_bind(row.actor.as_ref().map(ToString::to_string))
+            .push_bind(row.run_id.as_ref().map(ToString::to_string))
+            .push_bind(&row.action)
+            .push_bind(row.project_id.as_ref().map(ToString::to_string))
+            .push_bind(&row.subject)
+            .push_bind(&row.result)
+            .push_bind(&row.detail)
+            .push_bind(row.seq)
+            .push_bind(row.count)
+            .push_bind(&row.hash);
+    });
+    insert.build().execute(connection).await?;
     Ok(())
 }
 

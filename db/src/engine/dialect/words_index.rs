@@ -7,13 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::{AssertSqlSafe, SqliteConnection};
 
 /// The numbers of the texts that match the expression `$1`, for a query that orders them: the newest come first without sorting.
 pub(crate) const MATCHING: &str = "SELECT rowid AS id FROM search_words WHERE search_words MATCH $1";
 
-/// How many words one statement adds to the vocabulary.
-const BATCH: usize = 500;
+/// Adds the words of the JSON array `$3`, unless they are known.
+const ADD_TO_VOCABULARY: &str = "INSERT INTO search_vocabulary (word) SELECT value FROM json_each($3) WHERE true ON CONFLICT (word) DO NOTHING";
 
 /// The numbers of the messages of sessions that match the expression `$1`, the newest first without sorting.
 pub(crate) const MATCHING_MESSAGES: &str = "SELECT rowid AS id FROM search_words_of_sessions WHERE search_words_of_sessions MATCH $1";
@@ -21,8 +21,7 @@ pub(crate) const MATCHING_MESSAGES: &str = "SELECT rowid AS id FROM search_words
 /// Adds the words of a text that is not in the index.
 pub(crate) async fn add(connection: &mut SqliteConnection, id: i64, words: &BTreeSet<String>) -> sqlx::Result<()> {
     let text = words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    sqlx::query("INSERT INTO search_words (rowid, words) VALUES ($1, $2)").bind(id).bind(text).execute(&mut *connection).await?;
-    add_to_vocabulary(connection, words).await
+    insert(connection, "search_words", id, text, words).await
 }
 
 /// Adds the words of a message in a session.
@@ -32,25 +31,19 @@ pub(crate) async fn add_message(connection: &mut SqliteConnection, id: i64, sess
         text.push(' ');
         text += word;
     }
-    sqlx::query("INSERT INTO search_words_of_sessions (rowid, words) VALUES ($1, $2)").bind(id).bind(text).execute(&mut *connection).await?;
-    add_to_vocabulary(connection, words).await
+    insert(connection, "search_words_of_sessions", id, text, words).await
+}
+
+/// Adds a text to an index and its words to the vocabulary. One call, because each costs a way to the connection's thread.
+async fn insert(connection: &mut SqliteConnection, index: &str, id: i64, text: String, words: &BTreeSet<String>) -> sqlx::Result<()> {
+    let words = serde_json::to_string(words).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let statements = format!("INSERT INTO {index} (rowid, words) VALUES ($1, $2); {ADD_TO_VOCABULARY}");
+    sqlx::query(AssertSqlSafe(statements)).bind(id).bind(text).bind(words).execute(connection).await.map(drop)
 }
 
 /// Returns the word that stands for a session. Sessions that share one are told apart by their rows.
 pub(crate) fn session_token(session: &str) -> String {
     session.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_lowercase).collect()
-}
-
-async fn add_to_vocabulary(connection: &mut SqliteConnection, words: &BTreeSet<String>) -> sqlx::Result<()> {
-    for batch in words.iter().collect::<Vec<_>>().chunks(BATCH) {
-        let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new("INSERT INTO search_vocabulary (word) ");
-        insert.push_values(batch, |mut row, word| {
-            row.push_bind(word.as_str());
-        });
-        insert.push(" ON CONFLICT (word) DO NOTHING");
-        insert.build().execute(&mut *connection).await?;
-    }
-    Ok(())
 }
 
 pub(crate) async fn remove(connection: &mut SqliteConnection, id: i64) -> sqlx::Result<()> {
@@ -64,21 +57,24 @@ pub(crate) async fn remove_message(connection: &mut SqliteConnection, id: i64) -
 /// The words that were added after the word with the number `$1`.
 pub(crate) const NEWER_WORDS: &str = "SELECT id, word FROM search_vocabulary WHERE id > $1 ORDER BY id";
 
-/// How many texts match, counted to `$2`.
-const COUNT: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM search_words WHERE search_words MATCH $1 LIMIT $2) AS matching";
-
-/// Counts the texts that match an expression, up to a maximum.
-pub(crate) async fn count(connection: &mut SqliteConnection, expression: &str, most: i64) -> sqlx::Result<i64> {
-    sqlx::query_scalar(COUNT).bind(expression).bind(most).fetch_one(connection).await
+/// Counts the texts that match each expression, up to a maximum.
+pub(crate) async fn count(connection: &mut SqliteConnection, expressions: &[String], most: i64) -> sqlx::Result<Vec<i64>> {
+    count_in(connection, "search_words", expressions, most).await
 }
 
-/// How many messages of sessions match, counted to `$2`.
-const COUNT_MESSAGES: &str =
-    "SELECT COUNT(*) FROM (SELECT 1 FROM search_words_of_sessions WHERE search_words_of_sessions MATCH $1 LIMIT $2) AS matching";
+/// Counts the messages of sessions that match each expression, up to a maximum.
+pub(crate) async fn count_messages(connection: &mut SqliteConnection, expressions: &[String], most: i64) -> sqlx::Result<Vec<i64>> {
+    count_in(connection, "search_words_of_sessions", expressions, most).await
+}
 
-/// Counts the messages of sessions that match an expression, up to a maximum.
-pub(crate) async fn count_messages(connection: &mut SqliteConnection, expression: &str, most: i64) -> sqlx::Result<i64> {
-    sqlx::query_scalar(COUNT_MESSAGES).bind(expression).bind(most).fetch_one(connection).await
+/// One call, because each costs a way to the connection's thread.
+async fn count_in(connection: &mut SqliteConnection, index: &str, expressions: &[String], most: i64) -> sqlx::Result<Vec<i64>> {
+    let counts: Vec<String> = (2..)
+        .zip(expressions)
+        .map(|(place, _)| format!("SELECT COUNT(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ${place} LIMIT $1)"))
+        .collect();
+    let query = sqlx::query_scalar(AssertSqlSafe(counts.join("; "))).bind(most);
+    expressions.iter().fold(query, |query, expression| query.bind(expression)).fetch_all(connection).await
 }
 
 /// The expression that matches texts with any of the words, or with a word that begins with `beginning`. Each word is quoted, so that none is

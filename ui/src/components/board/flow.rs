@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use crate::app::ServerStatus;
 use crate::components::badge::Tone;
+use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::Clock;
 
@@ -30,9 +31,17 @@ pub(crate) fn FlowState() -> impl IntoView {
             Some(flow.facts(runner, project.as_ref()?, now).join(" · "))
         })
     });
+    let navigation = Navigation::from_context();
+    let words = move || match state.get()? {
+        flow::FlowState::NeedsYou => {
+            let sentence = flow::FlowState::NeedsYou.sentence();
+            Some(view! { <a href=Route::NeedsYou.path() on:click=move |event| navigation.follow(&event, Route::NeedsYou)>{sentence}</a> }.into_any())
+        }
+        other => Some(other.sentence().into_any()),
+    };
     view! {
         <span class="flow" title=facts data-tone=move || state.get().map(|state| tone(state).as_str())>
-            {move || state.get().map(flow::FlowState::sentence)}
+            {words}
         </span>
     }
 }

@@ -66,6 +66,10 @@ fn finished_card_says_how_it_ended() {
     assert_eq!(shown(&queued), (CardState::Approved, "Merges next".to_owned()));
     let merged = Card { approved_sha: approved, ..card(Status::Done) };
     assert_eq!(shown(&merged), (CardState::Done, "Merged 14:05".to_owned()));
+}
+
+#[test]
+fn cancelled_card_is_no_longer_needed_and_not_obsolete() {
     let cancelled = Card { cancel_reason: Some(CancelReason::Obsolete), ..card(Status::Cancelled) };
     assert_eq!(shown(&cancelled), (CardState::Cancelled, "No longer needed".to_owned()));
 }
