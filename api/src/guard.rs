@@ -204,6 +204,7 @@ pub(crate) async fn require_person(State((state, access)): State<(AppState, Acce
     let response = match admit(&caller, access, &request) {
         Ok(()) => {
             request.extensions_mut().insert(credential);
+            request.extensions_mut().insert(act.clone());
             request.extensions_mut().insert(caller.clone());
             act.clone().run(next.run(request)).await
         }

@@ -404,11 +404,11 @@ CREATE TABLE questions (
 ) STRICT;
 CREATE INDEX questions_by_task ON questions (task_id);
 
--- Texts that can be searched: the title, description and result of a task, comments, messages, and the failures of runs. The texts themselves
--- are read from their own tables.
+-- Texts that can be searched: the title, description and result of a task, comments, messages, the failures of runs, and the memory of agents.
+-- The texts themselves are read from their own tables. Messages of sessions have an index of their own.
 CREATE TABLE search_documents (
   id         INTEGER PRIMARY KEY,
-  kind       TEXT NOT NULL CHECK (kind IN ('task', 'comment', 'message', 'run')),
+  kind       TEXT NOT NULL CHECK (kind IN ('task', 'comment', 'message', 'run', 'memory')),
   reference  TEXT NOT NULL,
   project_id TEXT NOT NULL REFERENCES projects(id),
   task_id    TEXT REFERENCES tasks(id),
@@ -685,7 +685,8 @@ CREATE INDEX session_messages_by_sender ON session_messages (session_id, sender,
 CREATE INDEX session_messages_hidden ON session_messages (session_id, visibility, id) WHERE visibility <> 'public';
 CREATE INDEX session_messages_replies ON session_messages (parent_id) WHERE parent_id IS NOT NULL;
 
--- Which messages of sessions hold a word, among them one word for the session. Their other words are in the vocabulary of the search.
+-- Which messages of sessions hold a word, among them one word for the session and one for public messages. Their other words are in the
+-- vocabulary of the search.
 CREATE VIRTUAL TABLE search_words_of_sessions USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
 
 -- The number of messages for each audience of a session, kept by every write of a message, so that no answer counts them.

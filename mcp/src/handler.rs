@@ -77,6 +77,15 @@ impl Handler {
         })
     }
 
+    async fn read(&self, caller: &Caller, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+        let uri: Uri = uri.parse()?;
+        let tools = match uri {
+            Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools),
+            _ => Vec::new(),
+        };
+        Ok(uri.read(&self.0.db, caller, tools).await?.into())
+    }
+
     /// Marks the messages of earlier answers as read: the agent that calls again has them. If that fails, they are shown again.
     async fn confirm_earlier_answers(&self, caller: &Caller) {
         let confirmed = self.0.answers.confirmed_by(caller);
@@ -203,6 +212,7 @@ impl ServerHandler for Handler {
         let acting = identity(&context.extensions)?.acting.clone();
         let caller = acting.caller.clone();
         if self.0.tools.get(&request.name).is_none() {
+            self.0.db.record_fact(AuditKind::Refusal, &acting.act("tools/call"), Some(&caller), Some(&request.name), "unknown-tool");
             return Err(unknown_tool(&request.name));
         }
         if let Err(error) = self.0.db.record_heartbeat(&caller).await {
@@ -239,17 +249,15 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (uri, caller): (Uri, _) = (request.uri.parse()?, &identity(&context.extensions)?.acting.caller);
-        let tools = match uri {
-            Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools),
-            _ => Vec::new(),
-        };
-        Ok(uri.read(&self.0.db, caller, tools).await?.into())
+        let acting = &identity(&context.extensions)?.acting;
+        let found = self.read(&acting.caller, &request.uri).await;
+        found.inspect_err(|error| resource::record_refusal(&self.0.db, acting, "resources/read", &request.uri, error))
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let (uri, identity): (Uri, _) = (request.uri.parse()?, identity(&context.extensions)?);
-        uri.admit(&self.0.db, &identity.acting.caller).await.map_err(|error| uri.failed(error))?;
+        let identity = identity(&context.extensions)?;
+        let admitted = Uri::admitted(&request.uri, &self.0.db, &identity.acting.caller).await;
+        let uri = admitted.inspect_err(|error| resource::record_refusal(&self.0.db, &identity.acting, "resources/subscribe", &request.uri, error))?;
         if let Some(session) = &identity.session {
             session.listener.add_resource(uri)?;
         }

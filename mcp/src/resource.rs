@@ -9,6 +9,7 @@ mod uri;
 use std::fmt;
 
 use db::{Caller, CardFilter, Db, Error};
+use domain::audit::AuditKind;
 use domain::context::session::ContextSessionId;
 use domain::context::session::validate_limit;
 use domain::event::Envelope;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::context::session_value;
 pub(crate) use self::list::{list, templates};
+use crate::bearer::Bearer;
 use crate::page;
 use crate::push::stream;
 
@@ -131,10 +133,20 @@ impl Uri {
         }
     }
 
+    /// Returns the resource with the address `given`, if the caller may read it and be notified of its changes.
+    ///
+    /// # Errors
+    /// When it does not exist for the caller.
+    pub(crate) async fn admitted(given: &str, db: &Db, caller: &Caller) -> Result<Self, ErrorData> {
+        let uri: Self = given.parse()?;
+        uri.admit(db, caller).await.map_err(|error| uri.failed(error))?;
+        Ok(uri)
+    }
+
     /// Turns a failure into an error for the client.
     pub(crate) fn failed(&self, error: Error) -> ErrorData {
         match error {
-            Error::Refused(refusal) => unknown(&self.to_string(), &format!("{refusal}. {}", refusal.hint())),
+            Error::Refused(refusal) => unknown(&self.to_string(), refusal.code(), &format!("{refusal}. {}", refusal.hint())),
             error => {
                 tracing::error!(%error, uri = %self, "a resource could not be read");
                 ErrorData::internal_error(format!("{self} could not be read: {error}"), None)
@@ -152,6 +164,13 @@ fn within(caller: &Caller, project: &ProjectId, kind: &'static str, name: impl f
     }
 }
 
-fn unknown(uri: &str, hint: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("the resource {uri} does not exist for you. {hint}"), Some(json!({"uri": uri})))
+fn unknown(uri: &str, code: &str, hint: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("the resource {uri} does not exist for you. {hint}"), Some(json!({"uri": uri, "code": code})))
+}
+
+/// Adds a refused resource to the audit log. A failure of the board is not a refusal.
+pub(crate) fn record_refusal(db: &Db, bearer: &Bearer, action: &str, uri: &str, error: &ErrorData) {
+    if let Some(code) = error.data.as_ref().and_then(|data| data.get("code")?.as_str()) {
+        db.record_fact(AuditKind::Refusal, &bearer.act(action), Some(&bearer.caller), Some(uri), code);
+    }
 }

@@ -137,19 +137,22 @@ pub(crate) fn App() -> impl IntoView {
     });
     // The page stays mounted while only the task within it changes.
     let project = Memo::new(move |_| navigation.get().project().cloned());
+    // Nor do filters of a page draw it again.
+    let outside = Memo::new(move |_| navigation.get().unfiltered());
     let page = move || {
         status.reader.track();
         match project.get() {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
-            None if navigation.get() == Route::NeedsYou => lazy(parts::needs_you_page),
-            None if navigation.get() == Route::AllTasks => lazy(parts::all_tasks_page),
-            None if let Route::Settings { tab } = navigation.get() => lazy(move || parts::settings_page(tab)),
-            None if let Route::Task { task } = navigation.get() => {
+            None if outside.get() == Route::NeedsYou => lazy(parts::needs_you_page),
+            None if outside.get() == Route::AllTasks => lazy(parts::all_tasks_page),
+            None if let Route::Settings { tab } = outside.get() => lazy(move || parts::settings_page(Some(tab))),
+            None if let Route::Audit { .. } = outside.get() => lazy(|| parts::settings_page(None)),
+            None if let Route::Task { task } = outside.get() => {
                 open_task(client, navigation, task);
                 view! { <p class="empty soft" role="status">"Opening the task…"</p> }.into_any()
             }
             None => {
-                let unknown = navigation.get() == Route::Unknown;
+                let unknown = outside.get() == Route::Unknown;
                 lazy(move || parts::projects_page(unknown))
             }
         }

@@ -2,11 +2,13 @@
 //!
 //! Must not know which request is legal when: the server refuses, and its sentence is shown.
 
+mod audit;
 mod board;
 mod context;
 mod runs;
 mod team;
 
+pub(crate) use audit::AuditFilter;
 pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};
 pub(crate) use context::ThreadPart;
 pub(crate) use runs::log_address;

@@ -8,7 +8,7 @@ use domain::board::search::{SearchHit, SearchKind};
 use domain::likeness::{Highlight, MAX_BEHIND, Query, highlights};
 
 use crate::client::MessageFilter;
-use crate::route::Route;
+use crate::route::{ContextPlace, Route};
 
 /// How many entries of a group are shown.
 const MAX_PER_GROUP: usize = 6;
@@ -138,6 +138,11 @@ pub(crate) fn route_of(hit: &SearchHit) -> Route {
     let project = hit.project_id.clone();
     match (&hit.task_id, hit.kind) {
         (None, SearchKind::Message) => Route::Messages { project, filter: MessageFilter::default() },
+        (_, SearchKind::Finding) => {
+            let place = ContextPlace { session: hit.session_id.clone(), message: hit.id.parse().ok(), ..ContextPlace::default() };
+            Route::Context { project, place }
+        }
+        (_, SearchKind::Memory) => Route::Context { project, place: ContextPlace { memory: hit.id.parse().ok(), ..ContextPlace::default() } },
         (task, _) => Route::Board { project, task: task.clone() },
     }
 }
@@ -149,6 +154,10 @@ pub(crate) fn without_known(hits: Vec<SearchHit>, known_tasks: &[String]) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use domain::context::session::ContextSessionId;
+    use domain::id::{ProjectId, TaskId};
+    use domain::time::Timestamp;
+
     use super::*;
 
     fn entry(group: Group, key: &str, title: &str, more: &str) -> Words {
@@ -222,6 +231,34 @@ mod tests {
         let marked: Vec<_> = marked.iter().map(|(part, marked)| (part.as_str(), *marked)).collect();
         assert_eq!(marked, [("Sign", true), (" in with a ", false), ("passk", true), ("ey", false)]);
         assert_eq!(parts("", &[]), []);
+    }
+
+    #[test]
+    fn texts_open_where_they_are_read() {
+        let hit = |kind: SearchKind, id: &str, task: Option<u64>| SearchHit {
+            kind,
+            id: id.to_owned(),
+            project_id: ProjectId::new(1),
+            project_title: "Shop".to_owned(),
+            task_id: task.map(TaskId::new),
+            task_title: None,
+            session_id: (kind == SearchKind::Finding).then(|| ContextSessionId::new(7)),
+            key: None,
+            title_highlights: Vec::new(),
+            excerpt: String::new(),
+            highlights: Vec::new(),
+            author: None,
+            at: Timestamp::from_milliseconds(0),
+            score: 100,
+        };
+        for (kind, id, task, path) in [
+            (SearchKind::Comment, "C-1", Some(2), "/projects/PROJ-001/tasks/TASK-002"),
+            (SearchKind::Message, "4", None, "/projects/PROJ-001/messages"),
+            (SearchKind::Finding, "9", Some(2), "/projects/PROJ-001/context?session=session_0000000000000007&message=9"),
+            (SearchKind::Memory, "3", Some(2), "/projects/PROJ-001/context?memory=3"),
+        ] {
+            assert_eq!(route_of(&hit(kind, id, task)).path(), path);
+        }
     }
 
     #[test]

@@ -220,7 +220,7 @@ pub(crate) fn all_tasks_page() -> Part {
 }
 
 #[wasm_split(home, fallible)]
-pub(crate) fn settings_page(tab: SettingsTab) -> Part {
+pub(crate) fn settings_page(tab: Option<SettingsTab>) -> Part {
     Ok(view! { <SettingsPage tab=tab /> }.into_any())
 }
 

@@ -2,86 +2,21 @@
 //!
 //! Must not know the content of a page.
 
+mod context_place;
+mod section;
 mod settings_tab;
 
+pub(crate) use context_place::ContextPlace;
+pub(crate) use section::Section;
 pub(crate) use settings_tab::SettingsTab;
 
-use domain::context::session::ContextSessionId;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use web_sys::{MouseEvent, UrlSearchParams};
 
-use crate::client::{ActivityFilter, MessageFilter};
-
-/// A section of a project with its own page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Section {
-    Board,
-    Team,
-    Messages,
-    Goals,
-    Contracts,
-    Handshakes,
-    Activity,
-    Charts,
-    Replay,
-    Context,
-}
-
-impl Section {
-    /// In the order of the tabs and of the keys from 1.
-    pub(crate) const ALL: [Self; 10] = [
-        Self::Board,
-        Self::Team,
-        Self::Messages,
-        Self::Goals,
-        Self::Contracts,
-        Self::Handshakes,
-        Self::Activity,
-        Self::Charts,
-        Self::Replay,
-        Self::Context,
-    ];
-
-    /// The path segment in an address, empty for the board.
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Board => "",
-            Self::Team => "team",
-            Self::Messages => "messages",
-            Self::Goals => "goals",
-            Self::Contracts => "contracts",
-            Self::Handshakes => "handshakes",
-            Self::Activity => "activity",
-            Self::Charts => "charts",
-            Self::Replay => "replay",
-            Self::Context => "context",
-        }
-    }
-
-    pub(crate) fn route(self, project: ProjectId) -> Route {
-        match self {
-            Self::Board => Route::Board { project, task: None },
-            Self::Messages => Route::Messages { project, filter: MessageFilter::default() },
-            Self::Activity => Route::Activity { project, filter: ActivityFilter::default() },
-            Self::Replay => Route::Replay { project, at: None },
-            Self::Context => Route::Context { project, place: ContextPlace::default() },
-            section => Route::ProjectSection { project, section },
-        }
-    }
-}
-
-/// A place in the shared context of a project.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ContextPlace {
-    pub(crate) session: Option<ContextSessionId>,
-    /// A message of that session.
-    pub(crate) message: Option<i64>,
-    /// The task whose session is meant.
-    pub(crate) task: Option<TaskId>,
-}
+use crate::client::{ActivityFilter, AuditFilter, MessageFilter};
 
 /// A page of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +28,10 @@ pub(crate) enum Route {
     AllTasks,
     Settings {
         tab: SettingsTab,
+    },
+    /// The audit log, or a filtered part of it. It is shown among the settings.
+    Audit {
+        filter: AuditFilter,
     },
     /// A task whose project is not known yet.
     Task {
@@ -162,6 +101,7 @@ impl Route {
             ["needs-you"] => Self::NeedsYou,
             ["board"] => Self::AllTasks,
             ["settings"] => Self::Settings { tab: SettingsTab::Browser },
+            ["settings", "audit"] => Self::Audit { filter: AuditFilter::parse(parameter, is_name) },
             ["settings", part] => {
                 let tab = SettingsTab::ALL.into_iter().find(|tab| tab.path() == *part);
                 tab.map_or(Self::Unknown, |tab| Self::Settings { tab })
@@ -190,14 +130,9 @@ impl Route {
             ["projects", id, "replay"] => {
                 project(id).map_or(Self::Unknown, |project| Self::Replay { project, at: parameter("at").and_then(|at| at.parse().ok()) })
             }
-            ["projects", id, "context"] => project(id).map_or(Self::Unknown, |project| {
-                let place = ContextPlace {
-                    session: parameter("session").and_then(|session| session.parse().ok()),
-                    message: parameter("message").and_then(|message| message.parse().ok()),
-                    task: parameter("task").and_then(|task| task.parse().ok()),
-                };
-                Self::Context { project, place }
-            }),
+            ["projects", id, "context"] => {
+                project(id).map_or(Self::Unknown, |project| Self::Context { project, place: ContextPlace::parse(parameter) })
+            }
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
                 _ => Self::Unknown,
@@ -225,6 +160,7 @@ impl Route {
             Self::AllTasks => "/board".to_owned(),
             Self::Settings { tab: SettingsTab::Browser } => "/settings".to_owned(),
             Self::Settings { tab } => format!("/settings/{}", tab.path()),
+            Self::Audit { filter } => format!("/settings/audit{}", query(filter.parameters())),
             Self::Task { task } => format!("/tasks/{task}"),
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
@@ -241,12 +177,7 @@ impl Route {
             }
             Self::Activity { project, filter } => format!("/projects/{project}/activity{}", query(filter.parameters())),
             Self::Replay { project, at } => format!("/projects/{project}/replay{}", query(at.map(|at| ("at", at.to_string())))),
-            Self::Context { project, place } => {
-                let session = place.session.as_ref().map(|session| ("session", session.to_string()));
-                let message = place.message.map(|message| ("message", message.to_string()));
-                let task = place.task.as_ref().map(|task| ("task", task.to_string()));
-                format!("/projects/{project}/context{}", query(session.into_iter().chain(message).chain(task)))
-            }
+            Self::Context { project, place } => format!("/projects/{project}/context{}", query(place.parameters())),
             Self::ProjectSection { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
@@ -265,7 +196,7 @@ impl Route {
             | Self::Replay { project, .. }
             | Self::Context { project, .. }
             | Self::ProjectSection { project, .. } => Some(project),
-            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Audit { .. } | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
@@ -280,7 +211,7 @@ impl Route {
             Self::Replay { .. } => Some(Section::Replay),
             Self::Context { .. } => Some(Section::Context),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Task { .. } | Self::Unknown => None,
+            Self::Projects | Self::NeedsYou | Self::AllTasks | Self::Settings { .. } | Self::Audit { .. } | Self::Task { .. } | Self::Unknown => None,
         }
     }
 
@@ -297,6 +228,22 @@ impl Route {
         match self {
             Self::Activity { filter, .. } => filter.clone(),
             _ => ActivityFilter::default(),
+        }
+    }
+
+    /// The part of the audit log to show.
+    pub(crate) fn audit_filter(&self) -> AuditFilter {
+        match self {
+            Self::Audit { filter } => filter.clone(),
+            _ => AuditFilter::default(),
+        }
+    }
+
+    /// The page without its filters, which change while it stays.
+    pub(crate) fn unfiltered(self) -> Self {
+        match self {
+            Self::Audit { .. } => Self::Audit { filter: AuditFilter::default() },
+            page => page,
         }
     }
 

@@ -9,11 +9,13 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
+pub(super) use memory::memory_subject;
+
 /// The routes of this area for all persons.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(session::get_context_use))
-        .routes(routes!(session::list_context_sessions))
+        .routes(routes!(session::list_context_sessions, session::create_context_session))
         .routes(routes!(session::get_context_session))
         .routes(routes!(session::get_context_session_of_task))
         .routes(routes!(session::close_context_session))

@@ -260,7 +260,7 @@ impl Store {
     /// Searches for two words of many texts, one of them with a typing error.
     pub(crate) async fn search(&self) -> Outcome<usize> {
         let query = SearchQuery { text: "journal paragaph".to_owned(), project: None, limit: 20 };
-        Ok(self.db.search(&query).await?.len())
+        Ok(self.db.search(&owner(), &query).await?.len())
     }
 
     pub(crate) async fn replay(&self) -> Outcome<usize> {

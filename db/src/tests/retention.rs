@@ -135,9 +135,9 @@ async fn only_messages_between_managed_agents_go_once_their_reader_departed() {
     assert_eq!(store.prune(BY_AGE).await.messages, 0, "their reader is present");
     store.backdate("UPDATE agents SET left_at = $1 WHERE name = $2", WEEK, name).await;
     let search = SearchQuery { text: "managed".to_owned(), project: None, limit: 9 };
-    assert_eq!(store.db.search(&search).await.unwrap().len(), 1);
+    assert_eq!(store.db.search(&Caller::owner(), &search).await.unwrap().len(), 1);
     assert_eq!(store.prune(BY_AGE).await, Pruned { messages: 1, ..Pruned::default() });
-    assert_eq!(store.db.search(&search).await.unwrap(), [], "a removed message is not found");
+    assert_eq!(store.db.search(&Caller::owner(), &search).await.unwrap(), [], "a removed message is not found");
     let kept: Vec<String> = sqlx::query_scalar("SELECT content FROM messages ORDER BY id").fetch_all(&store.db.readers).await.unwrap();
     assert_eq!(kept, ["from a person", "from an external agent", "answered", "answer", "unread"]);
 }

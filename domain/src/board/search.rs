@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::context::session::ContextSessionId;
 use crate::id::{ProjectId, TaskId};
 use crate::likeness::Highlight;
 use crate::time::Timestamp;
@@ -14,12 +15,15 @@ use crate::vocabulary::vocabulary;
 pub const EXCERPT_LETTERS: usize = 160;
 
 vocabulary! {
-    /// The kind of a text. A task has its title, description and result; a run the description of its failure.
+    /// The kind of a text. A task has its title, description and result; a run the description of its failure; an entry of memory its key and
+    /// value. A finding is a public message in a context session of a project.
     SearchKind, "kind of text" {
         Task = "task",
         Comment = "comment",
         Message = "message",
         Run = "run",
+        Finding = "finding",
+        Memory = "memory",
     }
 }
 
@@ -27,14 +31,20 @@ vocabulary! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
     pub kind: SearchKind,
-    /// The id of the task, comment, message or run.
+    /// The id of the task, comment, message, run, finding or entry of memory.
     pub id: String,
     pub project_id: ProjectId,
     pub project_title: String,
     /// The task that the text is about, or is.
     pub task_id: Option<TaskId>,
     pub task_title: Option<String>,
-    /// The words of a task's title that match.
+    /// The context session of a finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<ContextSessionId>,
+    /// The key of an entry of memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The words that match in the title of a task, or in the key of an entry of memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub title_highlights: Vec<Highlight>,
     /// The part of the text in which most words stand, on one line. For a task, of its description or result.

@@ -137,6 +137,14 @@ pub struct MemoryEntry {
     pub expires_at: Option<Timestamp>,
 }
 
+/// Returns the text of a value that a search compares: a plain text as it is, anything else as JSON.
+pub fn searchable_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
 impl MemoryEntry {
     /// Returns the entry without its value.
     pub fn into_summary(self) -> MemorySummary {

@@ -13,7 +13,7 @@ use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendErr
 
 use super::{Listener, PendingChanges, Push};
 use crate::bearer::Bearer;
-use crate::resource::Uri;
+use crate::resource::{self, Uri};
 use crate::session::Session;
 
 /// Returns the unread messages of the caller. The human and invited guests have no inbox here.
@@ -41,10 +41,10 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
     let caller = &bearer.caller;
     let listener = push.listener(caller);
     for given in context.accepted().resource_subscriptions.iter().flatten().take(super::MAX_RESOURCES) {
-        let Ok(uri) = given.parse::<Uri>() else { continue };
         // Changes of resources that the caller may not read are not forwarded.
-        if uri.admit(db, caller).await.is_ok() {
-            drop(listener.add_resource(uri));
+        match Uri::admitted(given, db, caller).await {
+            Ok(uri) => drop(listener.add_resource(uri)),
+            Err(error) => resource::record_refusal(db, bearer, "subscriptions/listen", given, &error),
         }
     }
     announce_unread(db, caller, &listener).await;

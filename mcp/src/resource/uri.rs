@@ -37,7 +37,7 @@ impl FromStr for Uri {
 
     fn from_str(given: &str) -> Result<Self, ErrorData> {
         // Notices repeat the address, so each resource has only one.
-        parse(given).filter(|uri| uri.to_string() == given).ok_or_else(|| unknown(given, HINT))
+        parse(given).filter(|uri| uri.to_string() == given).ok_or_else(|| unknown(given, "not-found", HINT))
     }
 }
 

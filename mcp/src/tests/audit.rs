@@ -4,6 +4,7 @@ use db::{AuditQuery, Caller};
 use domain::audit::{AuditKind, AuditRow};
 use domain::team::role::Role;
 use http::StatusCode;
+use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams, SubscribeRequestParams};
 use serde_json::json;
 
 use super::fixture::{Board, Era, done, refused};
@@ -43,6 +44,50 @@ async fn calls_stand_under_the_token_that_brought_them() {
     let written = rows(&board, AuditKind::Write).await.remove(0);
     assert_ne!(written.credential, registered.credential);
     assert_eq!(board.db.check_audit(&Caller::owner()).await.unwrap().broken, None);
+}
+
+#[tokio::test]
+async fn refused_resources_and_unknown_tools_are_listed() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let token = board.agent("mara", &[Role::Builder]).await;
+    for era in Era::BOTH {
+        let mara = server.client(&token, era).await;
+        let long = "x".repeat(1 << 20);
+        for tool in ["nonsense", long.as_str()] {
+            mara.call_tool(CallToolRequestParams::new(tool.to_owned())).await.unwrap_err();
+        }
+        let seen = rows(&board, AuditKind::Refusal).await;
+        assert_eq!((seen[0].action.as_str(), seen[0].result.as_str()), ("tools/call", "unknown-tool"));
+        assert!(seen.iter().all(|row| row.subject.as_ref().unwrap().len() <= 110), "a long name is cut");
+        for (uri, code) in [("session://session_0000000000000000", "not-found"), ("agent://ole/memory", "not-found"), ("nonsense://x", "not-found")] {
+            mara.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap_err();
+            let row = rows(&board, AuditKind::Refusal).await.remove(0);
+            assert_eq!((row.action.as_str(), row.subject.as_deref(), row.result.as_str()), ("resources/read", Some(uri), code));
+            assert_eq!(row.actor.unwrap().to_string(), "mara");
+        }
+        if matches!(era, Era::Legacy) {
+            #[expect(deprecated, reason = "only the earlier revisions have it")]
+            mara.subscribe(SubscribeRequestParams::new("vibe-relay://task/TASK-404")).await.unwrap_err();
+            let row = rows(&board, AuditKind::Refusal).await.remove(0);
+            assert_eq!((row.action.as_str(), row.subject.as_deref()), ("resources/subscribe", Some("vibe-relay://task/TASK-404")));
+        }
+        mara.read_resource(ReadResourceRequestParams::new("server://info")).await.unwrap();
+    }
+    let reads = rows(&board, AuditKind::Refusal).await.iter().filter(|row| row.action == "resources/read").map(|row| row.count).sum::<u32>();
+    assert_eq!(reads, 6, "what was read is no refusal");
+}
+
+#[tokio::test]
+async fn refused_subscription_of_the_modern_revision_is_listed() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let token = board.agent("mara", &[Role::Builder]).await;
+    let _listening = server.listening(&token, Era::Modern, &["vibe-relay://inbox", "session://session_0000000000000000"]).await;
+    board.until_connected("mara", true).await;
+    let found = rows(&board, AuditKind::Refusal).await;
+    let [row] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((row.action.as_str(), row.subject.as_deref()), ("subscriptions/listen", Some("session://session_0000000000000000")));
 }
 
 #[tokio::test]

@@ -125,6 +125,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("settings-prompts", format!("{url}/settings/prompts"), ".prompt"),
         ("settings-repositories", format!("{url}/settings/repositories"), ".setting"),
         ("settings-sandbox", format!("{url}/settings/sandbox"), ".setting"),
+        ("settings-audit", format!("{url}/settings/audit"), ".audit-rows td"),
         ("board", board.clone(), "[data-state=question] .card-actions"),
         ("board-filtered", format!("{board}?show=needs-you"), "[data-state=question]"),
         ("board-grouped", format!("{board}?filter=write&group=plan"), ".group-heading"),

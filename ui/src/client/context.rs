@@ -2,7 +2,7 @@
 
 use domain::context::memory::{MemoryEntry, MemoryPatch, MemorySummary, OwnedMemory};
 use domain::context::session::visibility::Visibility;
-use domain::context::session::{ContextSession, ContextSessionId, NewSessionMessage, SessionMessage};
+use domain::context::session::{ContextSession, ContextSessionId, NewContextSession, NewSessionMessage, SessionMessage};
 use domain::id::{ProjectId, TaskId};
 use domain::wire::{ContextUse, FoundMessage, List, SessionThread};
 use gloo_net::http::{Method, Request};
@@ -41,6 +41,10 @@ impl Client {
         self.get(&task_path(&task, "/context-session")).await
     }
 
+    pub(crate) async fn create_context_session(self, project: ProjectId, new: NewContextSession) -> Result<ContextSession, Failure> {
+        self.send(Method::POST, &project_path(&project, "/context-sessions"), &new).await
+    }
+
     pub(crate) async fn close_context_session(self, session: ContextSessionId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &format!("/api/context-sessions/{session}/close"), &empty()).await
     }
@@ -64,8 +68,10 @@ impl Client {
         self.finish(Request::get(&format!("/api/context-sessions/{session}/search")).query([("q", words)])).await
     }
 
-    pub(crate) async fn memory(self, project: ProjectId) -> Result<List<OwnedMemory<MemorySummary>>, Failure> {
-        self.get(&project_path(&project, "/memory")).await
+    /// The newest entries, or those before the entry `before`.
+    pub(crate) async fn memory(self, project: ProjectId, before: Option<i64>) -> Result<List<OwnedMemory<MemorySummary>>, Failure> {
+        let query = before.map(|before| format!("?before={before}")).unwrap_or_default();
+        self.get(&project_path(&project, &format!("/memory{query}"))).await
     }
 
     pub(crate) async fn memory_entry(self, id: i64) -> Result<OwnedMemory<MemoryEntry>, Failure> {

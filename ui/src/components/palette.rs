@@ -178,7 +178,7 @@ pub(crate) fn PaletteDialog(mode: Mode) -> impl IntoView {
     };
     let placeholder = match mode {
         Mode::All => "Search, open or do…",
-        Mode::Texts => "Search titles, descriptions, comments, messages and runs…",
+        Mode::Texts => "Search tasks, comments, messages, findings and runs…",
     };
     let status = move || {
         if is_searching() {

@@ -46,7 +46,6 @@ pub(crate) fn SectionNav() -> impl IntoView {
         Section::ALL.into_iter().filter(shown).collect::<Vec<_>>()
     });
     Effect::new(move || {
-        // On a phone, the tabs can be wider than the window.
         // Read, not only tracked: a memo tracks nothing before its first read.
         shown.with(|_| ());
         if current.get().is_some() {
@@ -65,7 +64,8 @@ pub(crate) fn SectionNav() -> impl IntoView {
     }
 }
 
-fn scroll_to_current_tab() {
+/// On a phone, the tabs can be wider than the window.
+pub(crate) fn scroll_to_current_tab() {
     let Ok(Some(tab)) = document().query_selector(".sections [aria-current=page]") else { return };
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);

@@ -14,6 +14,9 @@ use crate::components::toast::Toasts;
 use crate::route::SettingsTab;
 
 /// The name of a page of the settings.
+/// The name of the page of the audit log.
+pub(crate) const AUDIT_LABEL: &str = "Audit log";
+
 pub(crate) const fn tab_label(tab: SettingsTab) -> &'static str {
     match tab {
         SettingsTab::Browser => "This browser",

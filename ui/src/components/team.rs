@@ -1,5 +1,6 @@
 //! Components of the area *team*: persons, browser sessions, agents, messages, handshakes, contracts and helpers.
 
+pub(crate) mod audit;
 pub(crate) mod browser_session;
 pub(crate) mod message_composer;
 pub(crate) mod message_thread;

@@ -3,29 +3,36 @@
 use domain::config::setting::{RolePrompt, SettingsView};
 use domain::config::table::SettingsPage as Page;
 use domain::runs::usage::money;
+use domain::team::person::Right;
 use domain::wire::ServerInfo;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::app::ServerStatus;
-use crate::client::Client;
+use crate::client::{AuditFilter, Client};
 use crate::components::badge::Tone;
 use crate::components::bar::Bar;
 use crate::components::board::new_project::summary;
 use crate::components::help::HelpDialog;
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::preferences::Preferences;
-use crate::components::setting::{SettingList, tab_label};
+use crate::components::section_nav::scroll_to_current_tab;
+use crate::components::setting::{AUDIT_LABEL, SettingList, tab_label};
+use crate::components::team::audit::AuditLog;
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
 use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route, SettingsTab};
 use crate::time::local_day;
 
 #[component]
-pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
+pub(crate) fn SettingsPage(
+    /// The page of the settings, or none for the audit log.
+    tab: Option<SettingsTab>,
+) -> impl IntoView {
     let navigation = Navigation::from_context();
     let helping = RwSignal::new(false);
     // No event reaches this page.
@@ -35,18 +42,21 @@ pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
         Key::Close => navigation.go(Route::Projects),
         _ => {}
     });
-    tab_title(move || format!("{} · Settings", tab_label(tab)));
-    let links = SettingsTab::ALL.into_iter().map(move |offered| {
-        let route = Route::Settings { tab: offered };
+    tab_title(move || format!("{} · Settings", tab.map_or(AUDIT_LABEL, tab_label)));
+    let audit = Reader::current().may(Right::Administer).then(|| (None, AUDIT_LABEL, Route::Audit { filter: AuditFilter::default() }));
+    let pages = SettingsTab::ALL.into_iter().map(|offered| (Some(offered), tab_label(offered), Route::Settings { tab: offered })).chain(audit);
+    let links = pages.map(move |(offered, label, route)| {
         view! {
             <a href=route.path() aria-current=(offered == tab).then_some("page") on:click=move |event| navigation.follow(&event, route.clone())>
-                {tab_label(offered)}
+                {label}
             </a>
         }
     });
+    request_animation_frame(scroll_to_current_tab);
     let content = match tab {
-        SettingsTab::Browser => view! { <Preferences /> }.into_any(),
-        SettingsTab::Access => {
+        None => view! { <AuditLog /> }.into_any(),
+        Some(SettingsTab::Browser) => view! { <Preferences /> }.into_any(),
+        Some(SettingsTab::Access) => {
             let changed = Trigger::new();
             view! {
                 <BrowserSessions changed=changed />
@@ -55,11 +65,11 @@ pub(crate) fn SettingsPage(tab: SettingsTab) -> impl IntoView {
             }
             .into_any()
         }
-        SettingsTab::Limits => view! { <Limits /> }.into_any(),
-        SettingsTab::Roles => view! { <Loaded page=Page::Roles /> }.into_any(),
-        SettingsTab::Prompts => view! { <Prompts /> }.into_any(),
-        SettingsTab::Repositories => view! { <Repositories /> <Loaded page=Page::Repositories /> }.into_any(),
-        SettingsTab::Sandbox => view! { <SandboxInUse /> <Loaded page=Page::Sandbox /> }.into_any(),
+        Some(SettingsTab::Limits) => view! { <Limits /> }.into_any(),
+        Some(SettingsTab::Roles) => view! { <Loaded page=Page::Roles /> }.into_any(),
+        Some(SettingsTab::Prompts) => view! { <Prompts /> }.into_any(),
+        Some(SettingsTab::Repositories) => view! { <Repositories /> <Loaded page=Page::Repositories /> }.into_any(),
+        Some(SettingsTab::Sandbox) => view! { <SandboxInUse /> <Loaded page=Page::Sandbox /> }.into_any(),
     };
     view! {
         <Bar title="Settings">

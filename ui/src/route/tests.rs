@@ -1,5 +1,6 @@
 //! Every page has an address, and every other address is unknown.
 
+use domain::audit::AuditKind;
 use domain::board::activity::Topic;
 use domain::context::session::ContextSessionId;
 
@@ -38,7 +39,15 @@ fn every_page_round_trips_through_its_address() {
         Route::Replay { project: project.clone(), at: Some(12) },
         Route::Context {
             project: project.clone(),
-            place: ContextPlace { session: Some(ContextSessionId::new(7)), message: Some(9), task: Some(TaskId::new(3)) },
+            place: ContextPlace { session: Some(ContextSessionId::new(7)), message: Some(9), task: Some(TaskId::new(3)), memory: Some(4) },
+        },
+        Route::Audit {
+            filter: AuditFilter {
+                kind: Some(AuditKind::Refusal),
+                actor: Some("human/ann".to_owned()),
+                project: Some(project.clone()),
+                credential: Some("token:0123456789ab".to_owned()),
+            },
         },
         Route::Activity {
             project: project.clone(),
@@ -51,7 +60,7 @@ fn every_page_round_trips_through_its_address() {
         },
     ];
     let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
-    let pages = pages.chain(SettingsTab::ALL.map(|tab| Route::Settings { tab }));
+    let pages = pages.chain([Route::Audit { filter: AuditFilter::default() }]).chain(SettingsTab::ALL.map(|tab| Route::Settings { tab }));
     for page in pages {
         assert_eq!(parse(&page.path()), page);
     }

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use db::Caller;
+use db::{Act, Caller};
+use domain::audit::{AuditKind, DONE};
 use domain::context::memory::{MemoryEntry, MemoryPatch, MemorySummary, OwnedMemory};
 use domain::id::ProjectId;
 use domain::wire::List;
@@ -45,7 +46,14 @@ pub(crate) async fn list_project_memory(
     Ok(Json(List { items, next }))
 }
 
+/// Returns the name of entries in the audit log.
+pub(in crate::routes) fn memory_subject(ids: impl std::fmt::Display) -> String {
+    format!("memory {ids}")
+}
+
 /// Get an entry of an agent's memory
+///
+/// The audit log records it.
 #[utoipa::path(
     get,
     path = "/api/memory/{id}",
@@ -55,9 +63,12 @@ pub(crate) async fn list_project_memory(
 pub(crate) async fn get_agent_memory(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
+    Extension(act): Extension<Act>,
     NumericId(id): NumericId,
 ) -> Result<Json<OwnedMemory<MemoryEntry>>> {
-    Ok(Json(state.db.agent_memory(&caller, id).await?))
+    let found = state.db.agent_memory(&caller, id).await?;
+    state.db.record_fact(AuditKind::Read, &act, Some(&caller), Some(&memory_subject(id)), DONE);
+    Ok(Json(found))
 }
 
 /// Replace the value of an entry of an agent's memory

@@ -3,16 +3,17 @@
 pub(super) mod message;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::{Caller, SessionListQuery};
-use domain::context::session::{ContextSession, ContextSessionId};
+use domain::context::session::{ContextSession, ContextSessionId, NewContextSession};
 use domain::id::{ProjectId, TaskId};
 use domain::wire::{ContextUse, List};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::Result;
-use crate::extract::{Id, NoBody, QueryParameters};
+use crate::extract::{Body, Id, NoBody, QueryParameters};
 use crate::state::AppState;
 
 /// The sessions on a page.
@@ -58,6 +59,23 @@ pub(crate) async fn list_context_sessions(
     let next = (items.len() > PAGE as usize).then(|| i64::from(given.after) + i64::from(PAGE));
     items.truncate(PAGE as usize);
     Ok(Json(List { items, next }))
+}
+
+/// Create a context session in a project
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/context-sessions",
+    params(("id" = ProjectId, Path)),
+    request_body = NewContextSession,
+    responses((status = 201, body = ContextSession))
+)]
+pub(crate) async fn create_context_session(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewContextSession>,
+) -> Result<(StatusCode, Json<ContextSession>)> {
+    Ok((StatusCode::CREATED, Json(state.db.create_context_session(&caller, Some(&project), new).await?)))
 }
 
 /// Get a context session

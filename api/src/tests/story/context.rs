@@ -48,6 +48,10 @@ pub(super) async fn share(story: &mut Story, mara: &Caller) {
     let first = &found["items"][0];
     assert_eq!((found["items"].as_array().unwrap().len(), &first["id"]), (3, &json!(3)), "{found}");
     assert_eq!(first["highlights"], json!([{"start": 15, "end": 21}, {"start": 28, "end": 34}]));
+    let found = story.call("get", "/api/search", "", "?q=sticky+fotter", Value::Null).await.json()["items"][0].clone();
+    assert_eq!((&found["kind"], &found["id"], &found["session_id"]), (&json!("finding"), &json!("3"), &json!(id)), "{found}");
+    let own = story.call("get", "/api/search", "", "?q=fotter+of+my+own", Value::Null).await.json();
+    assert!(own["items"].as_array().unwrap().iter().all(|hit| hit["id"] != "4"), "a private note of an agent: {own}");
     refusals(story, &id).await;
 
     let own = db.create_context_session(mara, Some(&project), NewContextSession { purpose: "Fonts".into(), ..NewContextSession::default() });
@@ -60,6 +64,12 @@ pub(super) async fn share(story: &mut Story, mara: &Caller) {
     assert_eq!(stays["code"], "session-stays-open");
     let all = story.call("get", "/api/projects/{id}/context-sessions", PROJECT, "?closed=true", Value::Null).await.json();
     assert_eq!((&all["items"][0]["id"], &all["next"]), (&json!(own), &Value::Null));
+    let created = story.act("post", "/api/projects/{id}/context-sessions", PROJECT, json!({"purpose": "Colours"}), StatusCode::CREATED).await;
+    assert_eq!((&created["kind"], &created["created_by"], &created["is_active"]), (&json!("shared"), &json!("human"), &json!(true)), "{created}");
+    for purpose in [" ".to_owned(), "x".repeat(501), "a\u{0}b".to_owned()] {
+        let new = json!({"purpose": purpose});
+        story.act("post", "/api/projects/{id}/context-sessions", PROJECT, new, StatusCode::UNPROCESSABLE_ENTITY).await;
+    }
     memory(story, mara).await;
     assert_eq!(story.get("/api/projects/{id}/context", PROJECT).await, json!({"messages": true, "memory": false}), "the entry was deleted");
 }
@@ -105,6 +115,13 @@ async fn memory(story: &mut Story, mara: &Caller) {
     let id = listed["id"].to_string();
     let read = story.get("/api/memory/{id}", &id).await;
     assert_eq!(read["entry"]["value"], json!({"name": "red"}));
+    let found = story.call("get", "/api/search", "", "?q=colour+red", Value::Null).await.json()["items"][0].clone();
+    assert_eq!((&found["kind"], found["id"].as_str(), &found["key"]), (&json!("memory"), Some(id.as_str()), &json!("colour")), "{found}");
+    let reads = story.call("get", "/api/audit", "", "?kind=read&limit=2", Value::Null).await.json()["items"].clone();
+    let told = |row: &Value| format!("{} {}", row["action"].as_str().unwrap(), row["subject"].as_str().unwrap());
+    let mut told: Vec<String> = reads.as_array().unwrap().iter().map(told).collect();
+    told.sort();
+    assert_eq!(told, [format!("GET /api/memory/{{id}} memory {id}"), format!("GET /api/search memory {id}")], "{reads}");
     let patch = json!({"value": "blue", "unchanged_since": read["entry"]["updated_at"]});
     let edited = story.act("patch", "/api/memory/{id}", &id, patch.clone(), StatusCode::OK).await;
     assert_eq!((&edited["entry"]["value"], &edited["entry"]["expires_at"]), (&json!("blue"), &read["entry"]["expires_at"]));

@@ -14,7 +14,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'a> {
     pub(crate) kind: SearchKind,
-    /// The id of the task, comment, message or run.
+    /// The id of the task, comment, message, run or entry of memory.
     pub(crate) reference: &'a str,
     pub(crate) project: &'a ProjectId,
     pub(crate) task: Option<&'a TaskId>,
@@ -33,8 +33,8 @@ pub(crate) async fn add(tx: &mut Tx, document: Document<'_>, text: &str) -> Resu
     Ok(())
 }
 
-/// Replaces a text.
-pub(crate) async fn replace(tx: &mut Tx, kind: SearchKind, reference: &str, text: &str) -> Result<()> {
+/// Replaces a text, and returns whether it was there.
+pub(crate) async fn replace(tx: &mut Tx, kind: SearchKind, reference: &str, text: &str) -> Result<bool> {
     let id: Option<i64> = sqlx::query_scalar("SELECT id FROM search_documents WHERE kind = $1 AND reference = $2")
         .bind(kind.as_str())
         .bind(reference)
@@ -44,7 +44,7 @@ pub(crate) async fn replace(tx: &mut Tx, kind: SearchKind, reference: &str, text
         words_index::remove(&mut tx.connection, id).await?;
         words_index::add(&mut tx.connection, id, &words_of(text)).await?;
     }
-    Ok(())
+    Ok(id.is_some())
 }
 
 /// Removes a text.

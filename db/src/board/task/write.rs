@@ -95,7 +95,7 @@ pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields)
 pub(crate) async fn index(tx: &mut Tx, id: &TaskId) -> Result<()> {
     let row = sqlx::query("SELECT title, description, result FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
     let text = searchable(row.try_get("title")?, row.try_get("description")?, row.try_get("result")?);
-    search::replace(tx, SearchKind::Task, id.as_str(), &text).await
+    search::replace(tx, SearchKind::Task, id.as_str(), &text).await.map(drop)
 }
 
 fn searchable(title: &str, description: Option<&str>, result: Option<&str>) -> String {

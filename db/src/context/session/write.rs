@@ -97,7 +97,7 @@ pub(crate) async fn insert_message(
         Reader::Agent { .. } | Reader::Person { .. } => None,
     };
     // Others must not see that there is a message which they may not read.
-    let changes_session = audience.visibility == Visibility::Public;
+    let is_public = audience.visibility == Visibility::Public;
     let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(in_one_call(&[INSERT_MESSAGE, ADD_ONE, TOUCH])))
         .bind(session.id.as_str())
         .bind(sender.name())
@@ -109,7 +109,7 @@ pub(crate) async fn insert_message(
         .bind(serde_json::to_string(&new.metadata)?)
         .bind(new.parent_message_id)
         .bind(tx.now.to_string())
-        .bind(changes_session)
+        .bind(is_public)
         .fetch_all(&mut tx.connection)
         .await?;
     let message = SessionMessage {
@@ -126,7 +126,7 @@ pub(crate) async fn insert_message(
     };
     let words: BTreeSet<String> =
         split_words(&searchable_text(&message.sender, &message.content, Some(&message.metadata))).map(|word| word.text).collect();
-    words_index::add_message(&mut tx.connection, message.id, message.session_id.as_str(), &words).await?;
+    words_index::add_message(&mut tx.connection, message.id, (message.session_id.as_str(), is_public), &words).await?;
     Ok(message)
 }
 

@@ -24,9 +24,21 @@ pub(crate) async fn add(connection: &mut SqliteConnection, id: i64, words: &BTre
     insert(connection, "search_words", id, text, words).await
 }
 
+/// The word that stands for all public messages of sessions. No text is split into it.
+pub(crate) const PUBLIC: &str = "\u{e000}";
+
 /// Adds the words of a message in a session.
-pub(crate) async fn add_message(connection: &mut SqliteConnection, id: i64, session: &str, words: &BTreeSet<String>) -> sqlx::Result<()> {
+pub(crate) async fn add_message(
+    connection: &mut SqliteConnection,
+    id: i64,
+    (session, is_public): (&str, bool),
+    words: &BTreeSet<String>,
+) -> sqlx::Result<()> {
     let mut text = session_token(session);
+    if is_public {
+        text.push(' ');
+        text += PUBLIC;
+    }
     for word in words {
         text.push(' ');
         text += word;

@@ -102,7 +102,7 @@ async fn deleted_project_waits_for_its_checkouts_and_leaves_nothing() {
     assert!(!text.contains(&SECRET.to_lowercase()), "{text}");
     let broken: Vec<String> = sqlx::query_scalar("SELECT \"table\" FROM pragma_foreign_key_check").fetch_all(&store.db.readers).await.unwrap();
     assert!(broken.is_empty(), "{broken:?}");
-    let found = store.db.search(&SearchQuery { text: SECRET.to_owned(), project: None, limit: 9 }).await.unwrap();
+    let found = store.db.search(&Caller::owner(), &SearchQuery { text: SECRET.to_owned(), project: None, limit: 9 }).await.unwrap();
     assert!(found.is_empty(), "{found:?}");
 
     let events = store.db.events_after(0, None, u32::MAX).await.unwrap();

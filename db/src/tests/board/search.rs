@@ -18,7 +18,7 @@ use crate::{Caller, RunEnd, SearchQuery};
 impl Store {
     async fn search_in(&self, text: &str, project: Option<&ProjectId>) -> Vec<SearchHit> {
         let query = SearchQuery { text: text.to_owned(), project: project.cloned(), limit: 20 };
-        self.db.search(&query).await.unwrap()
+        self.db.search(&Caller::owner(), &query).await.unwrap()
     }
 
     /// The ids of what is found, the best first.
@@ -121,7 +121,7 @@ async fn filter_stands_before_the_limit() {
     assert_eq!(found.iter().map(|hit| (hit.id.as_str(), hit.project_title.as_str())).collect::<Vec<_>>(), [(hidden.as_str(), "Other")]);
     assert_eq!(store.search_in("quokka", Some(&store.project)).await.len(), 20);
     let missing = SearchQuery { text: "quokka".to_owned(), project: Some(ProjectId::new(404)), limit: 20 };
-    assert_eq!(code(store.db.search(&missing).await), "not-found");
+    assert_eq!(code(store.db.search(&Caller::owner(), &missing).await), "not-found");
 }
 
 #[tokio::test]

@@ -144,6 +144,8 @@ async fn no_daily_statement_scans_what_grows() {
         archive::TAKEN_OVER.to_owned(),
         search::candidates_sql(),
         format!("{} (1, 2, 3)", search::TEXTS),
+        search::finding::candidates_sql(),
+        format!("{} (1, 2, 3)", search::finding::TEXTS),
         sessions::OF_PLAN.to_owned(),
         sessions::list_sql(true, false),
         sessions::list_sql(false, true),
@@ -251,9 +253,12 @@ async fn search_streams_from_the_index_of_words() {
     let newer = plan(&store, NEWER_WORDS).await;
     assert!(newer.contains("SEARCH search_vocabulary USING INTEGER PRIMARY KEY (rowid>?)"), "{newer}");
     let messages = plan(&store, &sessions::candidates_sql(4)).await;
-    let order = ["SCAN search_words_of_sessions VIRTUAL TABLE", "SEARCH m USING INTEGER PRIMARY KEY"].map(|step| messages.find(step));
-    assert!(order[0].is_some() && order[0] < order[1], "the other order asks the index about each message: {messages}");
-    for plan in [candidates, newer, messages] {
+    let findings = plan(&store, &search::finding::candidates_sql()).await;
+    for plan in [&messages, &findings] {
+        let order = ["SCAN search_words_of_sessions VIRTUAL TABLE", "SEARCH m USING INTEGER PRIMARY KEY"].map(|step| plan.find(step));
+        assert!(order[0].is_some() && order[0] < order[1], "the other order asks the index about each message: {plan}");
+    }
+    for plan in [candidates, newer, messages, findings] {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }

@@ -9,13 +9,16 @@ use crate::components::badge::status_label;
 use crate::components::board::card_facts::card_facts;
 use crate::components::board::task_contributors::TaskContributors;
 use crate::components::board::task_link::TaskLink;
+use crate::components::context::findings_link::FindingsLink;
 use crate::components::copy_button::copy;
 use crate::components::toast::Toasts;
+use crate::project_data::ProjectData;
+use crate::route::Section;
 use crate::store::Store;
 
 #[component]
 pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let store = Store::from_context();
+    let (store, data) = (Store::from_context(), ProjectData::from_context());
     let depends_on = Memo::new(move |_| card.with(|card| card.depends_on.clone()));
     let facts = Memo::new(move |_| card.with(card_facts));
     let fact = move |read: fn(&TaskView) -> Option<String>| Memo::new(move |_| view.with(|view| view.as_ref().and_then(read)));
@@ -62,12 +65,17 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
             }
         })
         .collect_view();
+    let task = card.with_untracked(|card| card.id.clone());
     let checkout = fact(|view| view.task.worktree_path.clone());
     view! {
         <dl class="details">
             {dependencies}
             <TaskContributors card=card view=view />
             {rows}
+            {move || data.is_used(Section::Context).then(|| view! {
+                <dt>"Shared"</dt>
+                <dd><FindingsLink task=task.clone() label="Findings around this task" /></dd>
+            })}
             {move || checkout.get().map(|folder| view! { <Checkout folder=folder /> })}
             {move || facts.get().into_iter().map(|(name, value)| view! {
                 <dt>{name}</dt>

@@ -5,16 +5,18 @@ use domain::team::person::Right;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::client::Client;
+use crate::client::{AuditFilter, Client};
 use crate::components::badge::phase_label;
 use crate::components::badge::team::name_label;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
 use crate::components::inline_code::sentence;
+use crate::draft::{discard, draft_from};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
+use crate::route::{ContextPlace, Navigation, Route};
 use crate::store::Store;
 use crate::time::{Clock, span};
 
@@ -46,21 +48,50 @@ fn value_of(text: &str, is_plain: bool) -> Option<Value> {
     if is_plain { Some(Value::String(text.to_owned())) } else { serde_json::from_str(text).ok() }
 }
 
+/// The choices of another expiry, in seconds from now, with their labels. The first one changes nothing.
+fn expiry_choices(expires: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let unchanged = if expires { "Unchanged" } else { "Never" };
+    let never = expires.then_some(("0", "Never"));
+    let later = [("3600", "In an hour"), ("86400", "In a day"), ("604800", "In a week"), ("2592000", "In 30 days")];
+    [("", unchanged)].into_iter().chain(never).chain(later)
+}
+
 #[component]
-pub(crate) fn MemoryBox() -> impl IntoView {
-    let (client, data, store) = (Client::from_context(), ProjectData::from_context(), Store::from_context());
+pub(crate) fn MemoryBox(place: Memo<ContextPlace>) -> impl IntoView {
+    let (client, data, store, navigation) = (Client::from_context(), ProjectData::from_context(), Store::from_context(), Navigation::from_context());
     if !Reader::current().may(Right::Administer) {
         return ().into_any();
     }
-    let memory = LiveList::new(store.revision_of(ListKind::Memory), |_| false, move || client.memory(data.project())).watch();
-    let opened = RwSignal::new(None::<i64>);
+    // How many pages are shown. They are requested together, so that older entries are as live as the newest.
+    let pages = StoredValue::new(1_u32);
+    let request = move || async move {
+        let mut all = client.memory(data.project(), None).await?;
+        for _ in 1..pages.try_get_value().unwrap_or(1) {
+            let Some(before) = all.next else { break };
+            let older = client.memory(data.project(), Some(before)).await?;
+            all.items.extend(older.items);
+            all.next = older.next;
+        }
+        Ok(all)
+    };
+    let memory = LiveList::new(store.revision_of(ListKind::Memory), |_| false, request).watch();
+    let show_older = move |_| {
+        pages.update_value(|pages| *pages += 1);
+        memory.refetch();
+    };
+    // The entry that is open is part of the address.
+    let opened = Memo::new(move |_| place.with(|place| place.memory));
+    let show = Callback::new(move |memory: Option<i64>| {
+        navigation.go(Route::Context { project: data.project(), place: ContextPlace { memory, ..place.get_untracked() } });
+    });
     let groups = move || by_owner(memory.value.with(|list| list.as_ref().map(|list| list.items.clone()).unwrap_or_default()));
     let has_more = move || memory.value.with(|list| list.as_ref().is_some_and(|list| list.next.is_some()));
+    let audit = Route::Audit { filter: AuditFilter { project: Some(data.project()), ..AuditFilter::default() } };
     let is_empty = move || memory.value.with(|list| list.as_ref().is_some_and(|list| list.items.is_empty()));
     let group = move |(owner, entries): (String, Vec<Entry>)| {
         view! {
             <h3 dir="auto">{owner}</h3>
-            <ul>{entries.into_iter().map(|entry| view! { <Row entry=entry opened=opened /> }).collect_view()}</ul>
+            <ul>{entries.into_iter().map(|entry| view! { <Row entry=entry show=show /> }).collect_view()}</ul>
         }
     };
     view! {
@@ -69,15 +100,16 @@ pub(crate) fn MemoryBox() -> impl IntoView {
             {move || memory.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
             {move || is_empty().then(|| view! { <p class="faint small-text">"No agent keeps a value."</p> })}
             {move || groups().into_iter().map(group).collect_view()}
-            {move || has_more().then(|| view! { <p class="faint small-text">"Older entries are not shown."</p> })}
+            {move || has_more().then(|| view! { <button type="button" class="button quiet small" on:click=show_older>"Show older entries"</button> })}
+            <a class="small-text" href=audit.path() on:click=move |event| navigation.follow(&event, audit.clone())>"Audit log of this project"</a>
         </section>
-        {move || opened.get().map(|id| view! { <MemoryDialog id=id close=Callback::new(move |()| opened.set(None)) /> })}
+        {move || opened.get().map(|id| view! { <MemoryDialog id=id close=Callback::new(move |()| show.run(None)) /> })}
     }
     .into_any()
 }
 
 #[component]
-fn Row(entry: Entry, opened: RwSignal<Option<i64>>) -> impl IntoView {
+fn Row(entry: Entry, show: Callback<Option<i64>>) -> impl IntoView {
     let clock = Clock::from_context();
     let (id, summary) = (entry.id, entry.entry);
     let place = match summary.scope {
@@ -92,7 +124,7 @@ fn Row(entry: Entry, opened: RwSignal<Option<i64>>) -> impl IntoView {
     };
     view! {
         <li>
-            <button type="button" class="context-entry" on:click=move |_| opened.set(Some(id))>
+            <button type="button" class="context-entry" on:click=move |_| show.run(Some(id))>
                 <span class="mono context-key" dir="auto">{summary.key}</span>
                 <span class="faint">
                     {place.map(|place| format!("{place} · "))}
@@ -120,15 +152,22 @@ fn EntryForm(entry: OwnedMemory<MemoryEntry>, close: Callback<()>) -> impl IntoV
     let (client, sending, clock) = (Client::from_context(), Sending::new(), Clock::from_context());
     let (id, read_at, expires) = (entry.id, entry.entry.updated_at, entry.entry.expires_at);
     let (shown, is_plain) = text_of(&entry.entry.value);
-    let text = RwSignal::new(shown);
+    // A draft belongs to the value that it replaces.
+    let draft_key = StoredValue::new(format!("memory/{id}/{}", read_at.milliseconds()));
+    let text = draft_from(&draft_key.get_value(), shown);
+    let expiry = RwSignal::new(String::new());
     let deleting = RwSignal::new(false);
     let ready = Signal::derive(move || text.with(|text| value_of(text, is_plain).is_some()));
+    let saved = move || {
+        discard(&draft_key.get_value());
+        close.run(());
+    };
     let save = move |()| {
         let Some(value) = text.with_untracked(|text| value_of(text, is_plain)) else { return };
-        let patch = MemoryPatch { value, expires_in: None, unchanged_since: Some(read_at) };
-        sending.run(client.edit_memory(id, patch), move |_| close.run(()));
+        let patch = MemoryPatch { value, expires_in: expiry.with_untracked(|chosen| chosen.parse().ok()), unchanged_since: Some(read_at) };
+        sending.run(client.edit_memory(id, patch), move |_| saved());
     };
-    let remove = move |()| sending.run(client.delete_memory(id), move |_| close.run(()));
+    let remove = move |()| sending.run(client.delete_memory(id), move |_| saved());
     let owner = entry.kind.map_or_else(|| name_label(&entry.owner), |kind| phase_label(kind).to_owned());
     let key = StoredValue::new(entry.entry.key);
     let facts = move || {
@@ -161,6 +200,12 @@ fn EntryForm(entry: OwnedMemory<MemoryEntry>, close: Callback<()>) -> impl IntoV
                             <label for="memory-value">{if is_plain { "Value" } else { "Value, as JSON" }}</label>
                             <textarea id="memory-value" class="input mono" rows="8" dir="auto" bind:value=text></textarea>
                         </div>
+                        <div class="field">
+                            <label for="memory-expiry">"Expiry"</label>
+                            <select id="memory-expiry" class="input" prop:value=expiry on:change:target=move |event| expiry.set(event.target().value())>
+                                {expiry_choices(expires.is_some()).map(|(seconds, label)| view! { <option value=seconds>{label}</option> }).collect_view()}
+                            </select>
+                        </div>
                     </Form>
                 }
                 .into_any()
@@ -185,6 +230,14 @@ mod tests {
         let (text, is_plain) = text_of(&json!({"a": [1]}));
         assert_eq!(value_of(&text, is_plain), Some(json!({"a": [1]})));
         assert_eq!(value_of("{", false), None);
+    }
+
+    #[test]
+    fn first_expiry_changes_nothing_and_the_others_are_seconds() {
+        let choices = |expires| expiry_choices(expires).map(|(seconds, label)| (seconds.parse::<i64>().ok(), label)).collect::<Vec<_>>();
+        assert_eq!(choices(false)[..2], [(None, "Never"), (Some(3_600), "In an hour")]);
+        assert_eq!(choices(true)[..2], [(None, "Unchanged"), (Some(0), "Never")]);
+        assert!(choices(true)[1..].iter().all(|(seconds, _)| seconds.is_some()));
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(crate) fn SessionResults(session: ContextSessionId, words: RwSignal<String>)
 #[component]
 fn Found(found: FoundMessage, session: ContextSessionId, words: RwSignal<String>) -> impl IntoView {
     let (data, navigation, clock) = (ProjectData::from_context(), Navigation::from_context(), Clock::from_context());
-    let place = ContextPlace { session: Some(session), message: Some(found.id), task: None };
+    let place = ContextPlace { session: Some(session), message: Some(found.id), ..ContextPlace::default() };
     let route = Route::Context { project: data.project(), place };
     let at = found.at;
     let text = parts(&found.excerpt, &found.highlights)

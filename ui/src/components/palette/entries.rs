@@ -9,7 +9,7 @@ use domain::team::person::Right;
 use leptos::prelude::*;
 
 use crate::app::ServerStatus;
-use crate::client::Client;
+use crate::client::{AuditFilter, Client};
 use crate::components::badge::card_state::CardState;
 use crate::components::badge::{Tone, phase_label};
 use crate::components::glyph::Glyph;
@@ -214,6 +214,10 @@ impl Sources {
             let title = format!("Settings: {}", tab_label(tab));
             page(&title, &title, SLIDERS, Route::Settings { tab }).found_by("phone sessions persons configuration models budget")
         }));
+        if Reader::current().may(Right::Administer) {
+            let route = Route::Audit { filter: AuditFilter::default() };
+            entries.push(page("audit", "Settings: Audit log", SLIDERS, route).found_by("history refusals tokens credentials"));
+        }
         if let Some((_, data)) = self.project {
             entries.extend(Section::ALL.into_iter().zip(SECTION_KEYS).map(|(section, shortcut)| {
                 let title = section_nav::label(section);

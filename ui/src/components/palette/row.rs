@@ -7,7 +7,7 @@ use domain::likeness::Highlight;
 use leptos::prelude::*;
 
 use crate::components::glyph::StateGlyph;
-use crate::components::icon::{ALERT, GRID, Icon, REPLY, SPEECH};
+use crate::components::icon::{ALERT, FILE, GRID, Icon, REPLY, ROWS, SPEECH};
 use crate::components::palette::entries::{Choice, Entry, Sign};
 use crate::palette::{Group, Ranked, parts};
 use crate::reader::Reader;
@@ -87,10 +87,12 @@ fn Found(hit: SearchHit) -> impl IntoView {
         SearchKind::Comment => SPEECH,
         SearchKind::Message => REPLY,
         SearchKind::Run => ALERT,
+        SearchKind::Finding => FILE,
+        SearchKind::Memory => ROWS,
     };
     let clock = Clock::from_context();
     let at = hit.at;
-    let title = hit.task_title.clone().unwrap_or_else(|| hit.project_title.clone());
+    let title = hit.key.clone().or_else(|| hit.task_title.clone()).unwrap_or_else(|| hit.project_title.clone());
     let source = source(&hit);
     view! {
         <Icon drawing=drawing />
@@ -110,6 +112,8 @@ fn source(hit: &SearchHit) -> String {
         SearchKind::Comment => "Comment",
         SearchKind::Message => "Message",
         SearchKind::Run => "Failure",
+        SearchKind::Finding => "Finding",
+        SearchKind::Memory => "Memory",
     };
     let author = hit.author.as_ref().map(|author| Reader::current().person_label(author).unwrap_or_else(|| author.clone()));
     let by = author.filter(|author| !author.is_empty()).map(|author| format!(" by {author}")).unwrap_or_default();

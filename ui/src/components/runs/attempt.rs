@@ -12,6 +12,7 @@ use leptos::task::spawn_local;
 
 use crate::client::{Client, log_address};
 use crate::components::badge::{Badge, Role, Tone, end_badge};
+use crate::components::context::findings_link::FindingsLink;
 use crate::components::run_log::RunLog;
 use crate::components::runs::checkpoint::Checkpoints;
 use crate::components::runs::sandbox::Refusals;
@@ -98,6 +99,7 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
                     })}
                     {money(run.cost_micro_usd).map(|cost| view! { <span>{cost}</span> })}
                     {context_left.map(|left| view! { <span>{left}</span> })}
+                    <FindingsLink task=run.task_id.clone() label=format!("Findings around {}", run.id) />
                     <a href=raw download="" aria-label=raw_label>"Raw log"</a>
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}

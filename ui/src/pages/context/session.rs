@@ -9,10 +9,11 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::team::name_label;
 use crate::components::context::memory::MemoryBox;
+use crate::components::context::new_session::NewSessionDialog;
 use crate::components::context::session_composer::SessionComposer;
 use crate::components::context::session_search::{SessionResults, SessionSearch};
 use crate::components::context::session_thread::SessionThreadView;
-use crate::components::icon::{BACK, Icon};
+use crate::components::icon::{BACK, Icon, PLUS};
 use crate::components::inline_code::sentence;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -75,7 +76,8 @@ pub(crate) fn ContextPage() -> impl IntoView {
         let listed = all.with(|all| all.iter().find(|known| known.id == selected).cloned());
         listed.or_else(|| asked.get().filter(|asked| asked.id == selected))
     });
-    let is_thread = move || place.with(|place| *place != ContextPlace::default());
+    let creating = RwSignal::new(false);
+    let is_thread = move || place.with(ContextPlace::is_thread);
     let main = move || match selected.get() {
         Some(session) => view! { <SessionMain session=session shown=shown place=place /> }.into_any(),
         None => view! {
@@ -93,7 +95,14 @@ pub(crate) fn ContextPage() -> impl IntoView {
             {main}
             <aside class="context-side" aria-label="Sessions and memory">
                 <section class="context-box" aria-labelledby="context-sessions">
-                    <h2 id="context-sessions">"Sessions"</h2>
+                    <div class="row">
+                        <h2 id="context-sessions">"Sessions"</h2>
+                        {Reader::may_write().then(|| view! {
+                            <button type="button" class="button quiet small icon spacer" aria-label="New session" title="New session" on:click=move |_| creating.set(true)>
+                                <Icon drawing=PLUS />
+                            </button>
+                        })}
+                    </div>
                     <ul>
                         <For each=move || all.get() key=|session| (session.id.clone(), session.updated_at, session.is_active) let:session>
                             <SessionRow session=session selected=selected />
@@ -103,8 +112,9 @@ pub(crate) fn ContextPage() -> impl IntoView {
                         <button type="button" class="button quiet small" on:click=show_older>"Show older sessions"</button>
                     </Show>
                 </section>
-                <MemoryBox />
+                <MemoryBox place=place />
             </aside>
+            {move || creating.get().then(|| view! { <NewSessionDialog close=Callback::new(move |()| creating.set(false)) /> })}
         </div>
     }
 }
@@ -156,6 +166,13 @@ fn about(session: &ContextSession) -> String {
 fn SessionMain(session: ContextSessionId, shown: Memo<Option<ContextSession>>, place: Memo<ContextPlace>) -> impl IntoView {
     let (client, data, navigation) = (Client::from_context(), ProjectData::from_context(), Navigation::from_context());
     let words = RwSignal::new(String::new());
+    // Another message of the same session is shown too.
+    let message = Memo::new(move |_| place.with(|place| place.message));
+    Effect::new(move || {
+        if message.get().is_some() {
+            words.set(String::new());
+        }
+    });
     let replying_to = RwSignal::new(None);
     let home = Route::Context { project: data.project(), place: ContextPlace::default() };
     let heading = move || shown.with(|shown| shown.as_ref().map(title)).unwrap_or_else(|| "Session".to_owned());
@@ -186,7 +203,7 @@ fn SessionMain(session: ContextSessionId, shown: Memo<Option<ContextSession>>, p
             </div>
             <SessionSearch words=words />
             {move || if words.with(|words| words.trim().is_empty()) {
-                view! { <SessionThreadView session=own.clone() at=place.get_untracked().message replying_to=replying_to /> }.into_any()
+                view! { <SessionThreadView session=own.clone() at=message.get() replying_to=replying_to /> }.into_any()
             } else {
                 view! { <SessionResults session=results.clone() words=words /> }.into_any()
             }}
