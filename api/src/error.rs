@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::board::transition::refusal::MoveRefusal;
 use domain::id::{InvalidId, TaskId};
-use domain::refusal::{Category, GeneralRefusal, Refusal, RepositoryRefusal};
+use domain::refusal::{Category, Refusal, RepositoryRefusal};
 use domain::runs::land::LandRefusal;
 use domain::team::agent::NameError;
 use domain::wire::Problem;
@@ -179,6 +179,7 @@ fn status_of(category: Category) -> StatusCode {
         Category::Forbidden => StatusCode::FORBIDDEN,
         Category::Conflict => StatusCode::CONFLICT,
         Category::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+        Category::TooMany => StatusCode::TOO_MANY_REQUESTS,
     }
 }
 
@@ -199,8 +200,11 @@ impl IntoResponse for Error {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {
-            Self::Store(db::Error::Refused(Refusal::General(GeneralRefusal::Unauthorized))) => {
+            Self::Store(db::Error::Refused(refusal)) if refusal.category() == Category::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Store(db::Error::Refused(refusal)) => {
+                headers.extend(refusal.retry_after().map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))));
             }
             Self::NoUpgrade => {
                 headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

@@ -12,12 +12,13 @@ use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
-use db::{Act, Caller, Db};
+use db::{Act, Caller, Db, Holder};
 use domain::audit::AuditKind;
 use domain::config::Config;
 use domain::config::live::LiveConfig;
 use domain::refusal::GeneralRefusal;
 use domain::team::person::Right;
+use domain::team::token::TokenAudience;
 use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
@@ -27,6 +28,7 @@ use tokio::time::timeout;
 use crate::connection::Transport;
 use crate::error::{Error, FailureCode, Result};
 use crate::openapi::Access;
+use crate::rate_limit::count_request;
 use crate::sign_in::cookie_name;
 use crate::state::AppState;
 
@@ -190,7 +192,7 @@ impl Site {
 pub(crate) async fn require_person(State((state, access)): State<(AppState, Access)>, mut request: Request, next: Next) -> Result<Response> {
     let action = action(&request);
     let identified = match own_credential(&state, &request) {
-        Ok(credential) => credential.caller(&state.db).await.map(|caller| (credential, caller)),
+        Ok(credential) => credential.holder(&state.db).await.map(|holder| (credential, holder.caller)),
         Err(error) => Err(error),
     };
     let (credential, caller) = match identified {
@@ -201,7 +203,8 @@ pub(crate) async fn require_person(State((state, access)): State<(AppState, Acce
         }
     };
     let (act, path) = (credential.act(action), request.uri().path().to_owned());
-    let response = match admit(&caller, access, &request) {
+    let admitted = admit(&caller, access, &request).and_then(|()| count_request(&state, &caller, &act, &request));
+    let response = match admitted {
         Ok(()) => {
             request.extensions_mut().insert(credential);
             request.extensions_mut().insert(act.clone());
@@ -246,7 +249,7 @@ fn admit(caller: &Caller, access: Access, request: &Request) -> Result<()> {
 pub(crate) async fn has_readers_token(state: &AppState, headers: &HeaderMap) -> bool {
     match credential(headers, state.port) {
         Some(bearer @ Credential::Bearer(_)) => {
-            bearer.caller(&state.db).await.is_ok_and(|caller| caller.person(Right::Read, "the state of the runner").is_ok())
+            bearer.holder(&state.db).await.is_ok_and(|holder| holder.caller.person(Right::Read, "the state of the runner").is_ok())
         }
         Some(Credential::Session(_)) | None => false,
     }
@@ -281,13 +284,16 @@ impl Credential {
     /// Returns whom the credential identifies at this moment.
     ///
     /// # Errors
-    /// When it is unknown or revoked.
-    pub(crate) async fn caller(&self, db: &Db) -> Result<Caller> {
-        let caller = match self {
-            Self::Bearer(token) => db.caller(token).await?,
-            Self::Session(secret) => db.use_browser_session(secret).await?,
+    /// When it is unknown, revoked, expired or not for this interface.
+    pub(crate) async fn holder(&self, db: &Db) -> Result<Holder> {
+        let holder = match self {
+            Self::Bearer(token) => db.identify(token, TokenAudience::Api).await?,
+            Self::Session(secret) => {
+                let caller = db.use_browser_session(secret).await?;
+                caller.map(|caller| Holder { caller, audience: TokenAudience::Api, ends_at: None })
+            }
         };
-        caller.ok_or_else(|| GeneralRefusal::Unauthorized.into())
+        holder.ok_or_else(|| GeneralRefusal::Unauthorized.into())
     }
 }
 

@@ -13,6 +13,7 @@ mod guard;
 mod markdown;
 mod openapi;
 mod page_size;
+mod rate_limit;
 mod routes;
 mod serve;
 mod sign_in;

@@ -100,7 +100,7 @@ fn failures(operation: &Operation, method: HttpMethod, access: Access) -> Vec<u1
     let mut statuses = vec![400, 403, 413];
     if access != Access::Any {
         // The store looks the token up.
-        statuses.extend([401, 500, 503]);
+        statuses.extend([401, 429, 500, 503]);
     }
     if method != HttpMethod::Get {
         statuses.extend([415, 422, 507]);
@@ -123,6 +123,7 @@ fn meaning(status: &str) -> &'static str {
         "413" => "The body is too large.",
         "415" => "The body is not JSON.",
         "422" => "The request is well-formed but cannot be carried out: a value is invalid, or the board's state does not allow it.",
+        "429" => "The caller has to wait as long as `Retry-After` says.",
         "500" => "The server failed; its log has the cause.",
         "503" => "The server is shutting down.",
         "507" => "The disk of the database is full.",

@@ -18,4 +18,5 @@ mod rescue;
 mod story;
 mod support;
 mod team_refusals;
+mod token;
 mod webhook;

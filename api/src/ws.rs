@@ -58,7 +58,7 @@ enum End {
     Failed(db::Error),
     /// The client sent a message of this many bytes, which is more than [`INCOMING_LIMIT`].
     TooLarge(usize),
-    /// The client's token or session was revoked.
+    /// The client's token or session was revoked, or has expired.
     Revoked,
     /// The server is shutting down.
     Shutdown,
@@ -96,7 +96,7 @@ async fn run(mut socket: WebSocket, state: AppState, credential: Credential, req
     let (code, reason) = match &end {
         End::ConnectionLost => return,
         End::Shutdown => (close_code::AWAY, "the server is shutting down"),
-        End::Revoked => (close_code::POLICY, "the token or session was revoked"),
+        End::Revoked => (close_code::POLICY, "the token or session is not valid any longer"),
         End::TooLarge(_) => (close_code::SIZE, "the message is too large"),
         End::Failed(error) => {
             tracing::error!(%error, "a WebSocket could not read the event log");
@@ -118,12 +118,12 @@ async fn run(mut socket: WebSocket, state: AppState, credential: Credential, req
     drop(timeout(CLOSE_TIMEOUT, closing).await);
 }
 
-/// Waits until the client's token or session is revoked.
+/// Waits until the client's token or session is revoked, or has expired.
 async fn revoked(db: &Db, credential: &Credential) {
     let mut revocations = db.token_revocations();
     // Asked after subscribing, so that no revocation is missed.
-    while credential.caller(db).await.is_ok() {
-        if revocations.changed().await.is_err() {
+    while let Ok(holder) = credential.holder(db).await {
+        if !db.may_have_ended(&mut revocations, holder.ends_at).await {
             return;
         }
     }

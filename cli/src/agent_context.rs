@@ -18,6 +18,7 @@ use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::message::Inbox;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use http::Request;
 use http_body_util::BodyExt;
@@ -59,11 +60,16 @@ impl TestBoard {
     async fn use_every_feature(&self) {
         let (owner, project) = (Caller::owner(), &self.project.id);
         let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
-        self.db.create_agent_token(&owner, project, mara).await.unwrap();
+        self.db.create_agent_token(&owner, project, mara, TokenTerms::default()).await.unwrap();
         self.db.create_goal(&owner, project, NewGoal { title: TITLE.to_owned(), description: None }).await.unwrap();
         self.db.initiate_handshake(&owner, project, DESCRIPTION, vec!["mara".to_owned()]).await.unwrap();
         let entry = serde_json::from_value(json!({"key": "build", "value": "make"})).unwrap();
-        let mara = db::AgentCaller { project_id: project.clone(), name: "mara".to_owned(), call_id: None };
+        let mara = db::AgentCaller {
+            project_id: project.clone(),
+            name: "mara".to_owned(),
+            permissions: domain::team::token::Permissions::default(),
+            call_id: None,
+        };
         self.db.set_memory(&Caller::Agent(mara), entry).await.unwrap();
     }
 

@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// People who may use the running board.
     #[command(subcommand)]
     Person(person::Command),
-    /// Create tokens for external agents and other people, or replace your own.
+    /// Create, list and revoke tokens of external agents and other people, or replace your own.
     #[command(subcommand)]
     Token(token::Command),
     /// Check or show the audit log: who did what, and what was refused.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn roles_are_separated_by_commas_or_repeated() {
-        let Ok(Command::Token(token::Command::Create(CreateToken::New { agent, roles, team, project, person: None }))) =
+        let Ok(Command::Token(token::Command::Create(CreateToken::New { agent, roles, team, project, person: None, .. }))) =
             parse("vibe-relay token new --agent mara --role builder,pen --role shipper --team platform --project PROJ-002")
         else {
             panic!("no token");

@@ -605,17 +605,32 @@ CREATE INDEX minions_by_pilot ON minions (project_id, pilot, status);
 CREATE INDEX minions_by_run ON minions (run_id) WHERE run_id IS NOT NULL;
 CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_id) WHERE tool_use_id IS NOT NULL;
 
--- Who calls. Only a SHA-256 of each token is stored.
+-- Who calls. Only a SHA-256 of each token is stored. Its first digits name it.
 CREATE TABLE tokens (
-  hash       TEXT PRIMARY KEY,
-  kind       TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
-  person_id  INTEGER REFERENCES persons(id),
-  run_id     TEXT REFERENCES agent_runs(id),
-  project_id TEXT REFERENCES projects(id),
-  agent_name TEXT,
+  hash        TEXT PRIMARY KEY,
+  kind        TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
+  person_id   INTEGER REFERENCES persons(id),
+  run_id      TEXT REFERENCES agent_runs(id),
+  project_id  TEXT REFERENCES projects(id),
+  agent_name  TEXT,
+  -- The interfaces that accept it. The HTTP interface is for persons only.
+  audience    TEXT NOT NULL CHECK (audience IN ('mcp', 'api', 'both')),
+  -- The role of a person decides what theirs permits.
+  permissions TEXT CHECK (permissions IN ('read', 'read write', 'read admin', 'read write admin')),
+  created_at  TEXT NOT NULL,
+  expires_at  TEXT,
+  -- When a token that its holder replaced ends.
+  retires_at  TEXT,
   CHECK ((kind = 'human') = (person_id IS NOT NULL)),
+  CHECK ((kind = 'human') = (permissions IS NULL)),
+  CHECK (kind = 'human' OR audience = 'mcp'),
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
+CREATE UNIQUE INDEX tokens_by_name ON tokens (substr(hash, 1, 12));
+CREATE INDEX tokens_by_run ON tokens (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX tokens_by_project ON tokens (project_id, agent_name) WHERE project_id IS NOT NULL;
+-- Those that a person gave, or that follow from one that a person gave. They stay few, however many runs have ended.
+CREATE INDEX tokens_given ON tokens (created_at, hash) WHERE kind <> 'run';
 
 -- Browsers that are signed in. Only a SHA-256 of each session's secret is stored.
 CREATE TABLE browser_sessions (

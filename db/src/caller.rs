@@ -4,11 +4,15 @@ use domain::actor::Actor;
 use domain::board::transition::Mover;
 use domain::context::reader::Reader;
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
 use domain::team::agent::RUNNER;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::person::{PersonRefusal, PersonRole, Right, participant};
+use domain::team::token::refusal::TokenRefusal;
+use domain::team::token::{Permission, Permissions, TokenAudience};
+use domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
@@ -46,6 +50,8 @@ pub struct AgentCaller {
     pub project_id: ProjectId,
     /// The name, prefixed with the team if there is one.
     pub name: String,
+    /// The permissions of its token.
+    pub permissions: Permissions,
     /// The client's id of this request. A repeated request gets the stored answer.
     pub call_id: Option<String>,
 }
@@ -54,8 +60,32 @@ pub struct AgentCaller {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InviteCaller {
     pub project_id: ProjectId,
+    /// The permissions of its token, and of those of the agents that register with it.
+    pub permissions: Permissions,
+    /// When it ends, and with it those tokens.
+    pub expires_at: Option<Timestamp>,
     /// The client's id of this request. A repeated request returns the first registration.
     pub call_id: Option<String>,
+}
+
+/// A caller with what its credential allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    pub caller: Caller,
+    /// The interfaces that accept the credential.
+    pub audience: TokenAudience,
+    /// When it stops to be valid, if it does.
+    pub ends_at: Option<Timestamp>,
+}
+
+impl Holder {
+    /// Refuses a credential that has ended, or is not for `interface`.
+    pub(crate) fn require(&self, interface: TokenAudience, now: Timestamp) -> Result<(), TokenRefusal> {
+        if let Some(at) = self.ends_at.filter(|at| *at <= now) {
+            return Err(TokenRefusal::Expired { at });
+        }
+        if self.audience.includes(interface) { Ok(()) } else { Err(TokenRefusal::WrongAudience { wanted: interface }) }
+    }
 }
 
 impl Caller {
@@ -94,7 +124,9 @@ impl Caller {
             Self::Run(run) => {
                 Ok(Reader::Run { project: run.project_id.clone(), run: run.run_id.clone(), kind: run.phase, task: run.task_id.clone() })
             }
-            Self::Agent(agent) => Ok(Reader::Agent { project: agent.project_id.clone(), name: agent.name.clone() }),
+            Self::Agent(agent) => {
+                Ok(Reader::Agent { project: agent.project_id.clone(), name: agent.name.clone(), admin: agent.permissions.has(Permission::Admin) })
+            }
             Self::Runner | Self::Invite(_) => Err(AgentRefusal::NotRegistered),
         }
     }
@@ -151,10 +183,16 @@ impl Caller {
         self.person(Right::Administer, action).map(drop)
     }
 
-    /// Refuses persons who may only read.
-    pub(crate) fn require_may_write(&self) -> Result<(), PersonRefusal> {
+    /// Refuses persons and agents who may only read. `action` is what they attempt.
+    ///
+    /// # Errors
+    /// When the caller may only read.
+    pub fn require_may_write(&self, action: &str) -> Result<(), Refusal> {
         match self {
-            Self::Person(person) => person.require(Right::Work, "changing the board"),
+            Self::Person(person) => Ok(person.require(Right::Work, action)?),
+            Self::Agent(agent) if !agent.permissions.has(Permission::Write) => {
+                Err(TokenRefusal::NotPermitted { permission: Permission::Write, action: action.to_owned() }.into())
+            }
             Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Ok(()),
         }
     }

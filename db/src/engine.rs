@@ -16,6 +16,7 @@ pub(crate) mod lanes;
 pub(crate) mod lock;
 pub(crate) mod open;
 pub(crate) mod presence;
+pub(crate) mod rate_limit;
 pub(crate) mod restore;
 pub(crate) mod tx;
 pub(crate) mod vocabulary;

@@ -15,6 +15,7 @@ use crate::engine::{checkpoint, idempotent};
 use crate::error::Result;
 use crate::now;
 use crate::team::message::removable;
+use crate::team::token;
 
 /// Maximum number of rows that one write removes.
 const BATCH: u32 = 200;
@@ -42,6 +43,8 @@ pub struct Pruned {
     pub messages: u64,
     /// Entries of agents' memory that expired.
     pub memories: u64,
+    /// Tokens that ended a week ago.
+    pub tokens: u64,
 }
 
 impl Db {
@@ -58,6 +61,7 @@ impl Db {
             deliveries: self.remove_deliveries(cutoff).await?,
             messages: self.remove_messages(cutoff).await?,
             memories: self.remove_until_none(move |tx| Box::pin(memory::remove_expired(tx, batch))).await?,
+            tokens: self.remove_until_none(move |tx| Box::pin(token::remove_expired(tx, batch))).await?,
         })
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod hat;
 pub(crate) mod message;
 pub(crate) mod minion;
 pub(crate) mod person;
+pub(crate) mod rate_limit;
 pub(crate) mod token;
 pub(crate) mod webhook;
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::origin::{Origin, given_keys};
+use crate::rate_limit::RateLimits;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
 use crate::runs::permission::PermissionMode;
@@ -71,6 +72,8 @@ pub struct Config {
     pub keep_events_days: u32,
     /// The age in days after which rows of the audit log are removed.
     pub keep_audit_days: u32,
+    /// How much each caller may write, search and send.
+    pub rate_limits: RateLimits,
     /// The levels of the log, as `info` or `info,runner=debug`.
     pub log: String,
     /// The sandbox of agents. If it is missing, agents get a jail where this machine offers one and their sign-in works in it.
@@ -180,6 +183,7 @@ impl Default for Config {
             durability: Durability::Full,
             keep_events_days: 90,
             keep_audit_days: 365,
+            rate_limits: RateLimits::default(),
             log: "info".to_owned(),
             sandbox: None,
             sandbox_min: SandboxTier::None,
@@ -280,6 +284,11 @@ impl Config {
         }
         if self.limits.run_context_percent.is_some_and(|percent| percent > 100) {
             return invalid("limits.run_context_percent", "expected a percentage up to 100, or null for no limit");
+        }
+        for (key, value) in self.rate_limits.amounts() {
+            if value == Some(0) {
+                return invalid(&format!("rate_limits.{key}"), "expected a number above zero, or null for no limit");
+            }
         }
         for glob in &self.protected_paths {
             if let Some(problem) = protected_paths::problem(glob) {

@@ -35,6 +35,7 @@ macro_rules! each_refusal {
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),
             Pairing($crate::team::pairing::PairingRefusal),
+            Token($crate::team::token::refusal::TokenRefusal),
             Message($crate::team::message::MessageRefusal),
             Handshake($crate::team::handshake::HandshakeRefusal),
             Hat($crate::team::hat::HatRefusal),
@@ -101,6 +102,11 @@ impl Refusal {
 
     pub fn not_found(what: &'static str, id: impl ToString) -> Self {
         GeneralRefusal::NotFound { what, id: id.to_string() }.into()
+    }
+
+    /// The seconds until the same request is accepted, if only its rate was refused.
+    pub fn retry_after(&self) -> Option<u64> {
+        if let Self::General(GeneralRefusal::RateLimited { seconds, .. }) = self { Some(*seconds) } else { None }
     }
 
     /// The legal targets of the task, if the move is not in the table.

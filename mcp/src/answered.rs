@@ -127,7 +127,12 @@ mod tests {
     use super::*;
 
     fn mara(call: Option<&str>) -> Caller {
-        Caller::Agent(db::AgentCaller { project_id: ProjectId::new(1), name: "mara".to_owned(), call_id: call.map(str::to_owned) })
+        Caller::Agent(db::AgentCaller {
+            project_id: ProjectId::new(1),
+            name: "mara".to_owned(),
+            permissions: domain::team::token::Permissions::default(),
+            call_id: call.map(str::to_owned),
+        })
     }
 
     async fn read(response: Response) {

@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use db::{Act, Caller, Db};
+use db::{Act, Caller, Db, Holder, RefreshedToken};
+use domain::team::token::TokenAudience;
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bearer {
@@ -20,12 +21,12 @@ impl fmt::Debug for Bearer {
 }
 
 impl Bearer {
-    /// Looks up the caller of `token`. None when it is not valid.
+    /// Looks up the caller of `token`. None when it is unknown.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the token expired or is not for tools, or the store fails.
     pub(crate) async fn of(db: &Db, token: &str) -> db::Result<Option<Self>> {
-        Ok(db.caller(token).await?.map(|caller| Self { token: token.to_owned(), caller }))
+        Ok(db.identify(token, TokenAudience::Mcp).await?.map(|holder| Self { token: token.to_owned(), caller: holder.caller }))
     }
 
     /// Returns the act of a request with this token.
@@ -33,12 +34,34 @@ impl Bearer {
         Act::by_token(&self.token, action)
     }
 
-    /// Whether the token still identifies the same caller.
+    /// Returns the holder of the token while it still identifies the same caller.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn is_current(&self, db: &Db) -> db::Result<bool> {
-        Ok(db.caller(&self.token).await?.as_ref() == Some(&self.caller))
+    pub(crate) async fn current(&self, db: &Db) -> db::Result<Option<Holder>> {
+        match db.identify(&self.token, TokenAudience::Mcp).await {
+            Ok(holder) => Ok(holder.filter(|holder| holder.caller == self.caller)),
+            Err(db::Error::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces the token by another one.
+    ///
+    /// # Errors
+    /// When it cannot be refreshed.
+    pub(crate) async fn refresh(&self, db: &Db) -> db::Result<RefreshedToken> {
+        db.refresh_token(&self.caller, &self.token).await
+    }
+
+    /// Returns a word that names the token and opens nothing, in the form of the tokens of shared-context-server.
+    pub(crate) fn handle(&self) -> String {
+        format!("sct_{}", db::token_name(&self.token))
+    }
+
+    /// Whether `given` is the token, or names it.
+    pub(crate) fn is_named(&self, given: &str) -> bool {
+        given == self.token || given == self.handle()
     }
 }
 

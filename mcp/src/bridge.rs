@@ -35,7 +35,7 @@ pub use inbox_changed::inbox_changed;
 use self::lines::Lines;
 use self::listen::Change;
 use self::post::IdleConnection;
-use crate::handler::{self, REGISTER};
+use crate::handler::{self, REFRESH_TOKEN, REGISTER};
 use crate::resource::Uri;
 use crate::{meta, prompt, reply};
 
@@ -117,7 +117,7 @@ struct Bridge {
     task_id: Option<TaskId>,
     /// The token it was started with.
     first_token: String,
-    /// The token it uses: the first, or the one it received when it registered.
+    /// The token it uses: the first, or the one it received when it registered or refreshed its token.
     token: watch::Sender<String>,
     /// Changes that the server announced.
     changes: broadcast::Sender<Change>,
@@ -222,7 +222,7 @@ impl ServerHandler for Bridge {
             // A tool-level error reaches the model, which decides what to do.
             Err(unavailable) => reply::error(unavailable.code(), &unavailable.to_string(), &unavailable.hint(), Value::Null),
         };
-        if let (REGISTER, Some(token)) = (request.name.as_ref(), handler::given_token(&result)) {
+        if let (REGISTER | REFRESH_TOKEN, Some(token)) = (request.name.as_ref(), handler::given_token(&result)) {
             self.token.send_replace(token.to_owned());
             self.announce(Change::Tools);
         }

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::bearer::Bearer;
 use crate::handler::Handler;
 use crate::reply::{self, Answer, Failure};
 use crate::tools::arguments::ProjectArgument;
@@ -31,6 +32,8 @@ const QUOTED: usize = 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) db: Db,
+    /// The token that the caller uses.
+    pub(crate) bearer: Bearer,
     pub(crate) caller: Caller,
     /// The default task: the run's own, or the one that the human's client was started for.
     pub(crate) scope: Option<TaskId>,
@@ -120,8 +123,8 @@ where
     Fut: Future<Output = Result<Answer, Failure>> + Send + 'static,
 {
     let hints = match definition.effect {
-        Effect::Reads => ToolAnnotations::new().read_only(true),
-        Effect::Writes => ToolAnnotations::new().destructive(false),
+        Effect::Reads | Effect::Searches => ToolAnnotations::new().read_only(true),
+        Effect::Writes | Effect::Renews => ToolAnnotations::new().destructive(false),
     };
     let mut schema = schema::<A>();
     let arguments = definition.identity_arguments.iter().copied();

@@ -24,11 +24,12 @@ use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::answered::{Answers, Written};
+use crate::bearer::Bearer;
 use crate::call::{self, Call};
 use crate::notice::Notices;
 use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
-use crate::server::Identity;
+use crate::server::{Identity, MessageSize};
 use crate::tools::definition::ListingFacts;
 use crate::{meta, prompt, reply, tools};
 
@@ -36,6 +37,8 @@ use crate::{meta, prompt, reply, tools};
 pub(crate) const CHECK_INBOX: &str = "check_inbox";
 /// The tool that gives a name and a token to a guest.
 pub(crate) const REGISTER: &str = "register";
+/// The tool that replaces the token of an agent.
+pub(crate) const REFRESH_TOKEN: &str = "refresh_token";
 
 /// Cheap to clone, because the transport clones it for every request and session.
 #[derive(Debug, Clone)]
@@ -100,10 +103,11 @@ impl Handler {
     /// Carries out a call if the caller may make it. A session acts as the agent that it registers as.
     async fn carry_out(
         &self,
-        caller: Caller,
+        acting: Bearer,
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let caller = acting.caller.clone();
         let scope = match scope(&caller, &context) {
             Ok(scope) => scope,
             Err(refusal) => return Ok(reply::refused(&refusal.into()).into()),
@@ -119,14 +123,15 @@ impl Handler {
         self.confirm_earlier_answers(&caller).await;
         let session = identity(&context.extensions)?.session.clone();
         let written = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Written>()).cloned();
-        context.extensions.insert(Call { db: self.0.db.clone(), caller: caller.clone(), scope });
+        context.extensions.insert(Call { db: self.0.db.clone(), bearer: acting, caller: caller.clone(), scope });
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };
-        if let (Some(session), Caller::Invite(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
+        let is_own = matches!((&caller, tool.as_ref()), (Caller::Invite(_), REGISTER) | (Caller::Agent(_), REFRESH_TOKEN));
+        if let (Some(session), Some(token)) = (session.filter(|_| is_own), given_token(result))
             && let Err(error) = session.registered(&self.0.db, token).await
         {
-            tracing::warn!(%error, "a session was not switched to the agent that it registered as");
+            tracing::warn!(%error, "a session was not switched to its new token");
         }
         let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
         if let Some(written) = written.filter(|_| inbox_was_read) {
@@ -215,11 +220,15 @@ impl ServerHandler for Handler {
             self.0.db.record_fact(AuditKind::Refusal, &acting.act("tools/call"), Some(&caller), Some(&request.name), "unknown-tool");
             return Err(unknown_tool(&request.name));
         }
+        let (act, subject) = (acting.act(&request.name), tools::subject(request.arguments.as_ref()));
+        if let Err(limited) = self.0.db.spend(&caller, &act, tools::cost(&request.name, message_size(&context))) {
+            self.0.db.record_fact(AuditKind::Refusal, &act, Some(&caller), subject.as_deref(), limited.code());
+            return Ok(reply::refused(&limited).into());
+        }
         if let Err(error) = self.0.db.record_heartbeat(&caller).await {
             tracing::warn!(%error, ?caller, "a heartbeat was not recorded");
         }
-        let (act, subject) = (acting.act(&request.name), tools::subject(request.arguments.as_ref()));
-        let response = act.clone().run(self.carry_out(caller.clone(), request, context)).await;
+        let response = act.clone().run(self.carry_out(acting, request, context)).await;
         if let Ok(CallToolResponse::Complete(result)) = &response
             && let Some(code) = reply::code(result)
         {
@@ -282,6 +291,12 @@ impl ServerHandler for Handler {
         stream::modern(&self.0.db, &self.0.push, &bearer, &context).await;
         Ok(())
     }
+}
+
+/// Returns the size of the message that a call came in.
+fn message_size(context: &RequestContext<RoleServer>) -> u32 {
+    let size = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<MessageSize>());
+    size.copied().unwrap_or_default().0
 }
 
 /// Returns the task that a call is about unless its arguments name another one.

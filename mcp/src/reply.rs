@@ -95,7 +95,11 @@ pub(crate) fn result(tool: &str, outcome: Result<Answer, Failure>) -> CallToolRe
 pub(crate) fn refused(refusal: &Refusal) -> CallToolResult {
     let allowed = refusal.allowed();
     let allowed = if allowed.is_empty() { Value::Null } else { json!(allowed) };
-    error(refusal.code(), &refusal.to_string(), &refusal.hint(), allowed)
+    let mut result = error(refusal.code(), &refusal.to_string(), &refusal.hint(), allowed);
+    if let (Some(seconds), Some(data)) = (refusal.retry_after(), result.structured_content.as_mut()) {
+        data["retry_after_seconds"] = seconds.into();
+    }
+    result
 }
 
 fn failed(tool: &str, failure: &str) -> CallToolResult {

@@ -54,6 +54,16 @@ pub(crate) struct Identity {
     pub(crate) session: Option<Arc<Session>>,
 }
 
+/// The bytes of a message.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MessageSize(pub(crate) u32);
+
+impl MessageSize {
+    fn of(bytes: &[u8]) -> Self {
+        Self(u32::try_from(bytes.len()).unwrap_or(u32::MAX))
+    }
+}
+
 #[derive(Clone)]
 struct McpState {
     db: Db,
@@ -98,9 +108,9 @@ async fn authenticate(State(state): State<McpState>, mut request: Request, next:
     let identity = match state.identity(request.headers()).await {
         Ok(identity) => identity,
         Err(response) => {
-            if response.status() == StatusCode::UNAUTHORIZED {
+            if let Some(failure::RefusedToken(code)) = response.extensions().get() {
                 let act = Act::by_nobody(format!("{} {PATH}", request.method()));
-                state.db.record_fact(AuditKind::Authentication, &act, None, None, failure::UNAUTHORIZED);
+                state.db.record_fact(AuditKind::Authentication, &act, None, None, code);
             }
             return response;
         }
@@ -137,21 +147,22 @@ impl McpState {
     /// Identifies the caller. The error is the answer.
     async fn identity(&self, headers: &HeaderMap) -> Result<Identity, Response> {
         let token = bearer(headers).ok_or_else(failure::unauthorized)?;
-        let bearer = Bearer::of(&self.db, token).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
+        let bearer = Bearer::of(&self.db, token).await.map_err(failure::identification)?.ok_or_else(failure::unauthorized)?;
         let Some(session) = session_id(headers).and_then(|id| self.sessions.get(id)) else {
             return Ok(Identity { acting: bearer.clone(), bearer, session: None });
         };
         if !session.is_opened_by(&bearer) {
             return Err(failure::unknown_session());
         }
-        let acting = session.acting(&self.db).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
+        let acting = session.acting(&self.db).await.map_err(failure::identification)?.ok_or_else(failure::unauthorized)?;
         Ok(Identity { bearer, acting, session: Some(session) })
     }
 
     /// Checks the messages of a request before the transport reads them, and records the session that `initialize` opens.
     async fn post(&self, identity: Identity, request: Request, next: Next) -> Result<Response, Response> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let messages = body::read(body).await?;
+        parts.extensions.insert(MessageSize::of(&messages.bytes));
         if let Value::Array(batch) = messages.value {
             let revision = identity.session.as_ref().map(|session| session.revision.as_str());
             return Ok(body::answer_batch(batch, revision, parts, next).await);

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use db::{Caller, ConnectionGuard, Db};
+use domain::time::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -128,20 +129,26 @@ impl Session {
     /// # Errors
     /// When the store fails.
     pub(crate) async fn acting(&self, db: &Db) -> db::Result<Option<Bearer>> {
-        if !self.opened_by.is_current(db).await? {
-            self.ended.cancel();
-            return Ok(None);
-        }
-        let registered_as = self.registered_as().clone();
-        match registered_as {
-            Some(agent) if agent.is_current(db).await? => return Ok(Some(agent)),
-            Some(lost) => self.revert_to_opener(db, &lost),
-            None => {}
-        }
-        Ok(Some(self.opened_by.clone()))
+        Ok(self.acting_until(db).await?.map(|(acting, _)| acting))
     }
 
-    /// Makes the session act as the agent of the token that registering returned.
+    /// The same, with the time at which the first of its tokens ends.
+    async fn acting_until(&self, db: &Db) -> db::Result<Option<(Bearer, Option<Timestamp>)>> {
+        let Some(opener) = self.opened_by.current(db).await? else {
+            self.ended.cancel();
+            return Ok(None);
+        };
+        let registered_as = self.registered_as().clone();
+        if let Some(agent) = registered_as {
+            if let Some(holder) = agent.current(db).await? {
+                return Ok(Some((agent, opener.ends_at.into_iter().chain(holder.ends_at).min())));
+            }
+            self.revert_to_opener(db, &agent);
+        }
+        Ok(Some((self.opened_by.clone(), opener.ends_at)))
+    }
+
+    /// Makes the session act as the agent of the token that registering or refreshing returned.
     ///
     /// # Errors
     /// When the store fails.
@@ -169,15 +176,15 @@ impl Session {
         }
     }
 
-    /// Waits until its token is revoked, or it ends otherwise.
+    /// Waits until its token is revoked or expires, or it ends otherwise.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn wait_until_ended(&self, db: &Db) -> db::Result<()> {
         let mut revocations = db.token_revocations();
-        while self.acting(db).await?.is_some() {
+        while let Some((_, ends_at)) = self.acting_until(db).await? {
             tokio::select! {
-                changed = revocations.changed() => if changed.is_err() { return Ok(()) },
+                is_open = db.may_have_ended(&mut revocations, ends_at) => if !is_open { return Ok(()) },
                 () = self.ended.cancelled() => return Ok(()),
             }
         }

@@ -23,4 +23,5 @@ mod protocol;
 mod push;
 mod resource;
 mod table;
+mod token;
 mod workflow;

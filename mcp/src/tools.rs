@@ -12,17 +12,17 @@ mod team;
 use std::sync::Arc;
 
 use db::Caller;
+use domain::rate_limit::Cost;
 use domain::refusal::Refusal;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{MAX_NAME_BYTES, TOKEN_COMMAND, is_short_for};
-use domain::team::person::PersonRefusal;
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 
-use self::definition::{External, ListingFacts, ToolDefinition};
+use self::definition::{Effect, External, ListingFacts, ToolDefinition};
 use crate::handler::Handler;
 
 /// The server's instructions to the client's model. Clients cut them after 2 kB.
@@ -90,14 +90,23 @@ fn hide_arguments(caller: &Caller, definition: &ToolDefinition, properties: &mut
     }
 }
 
+/// Returns what a call of `tool` uses up, in a message of `bytes` bytes.
+pub(crate) fn cost(tool: &str, bytes: u32) -> Cost {
+    match definition(tool).map(|definition| definition.effect) {
+        Some(Effect::Writes | Effect::Renews) => Cost { writes: 1, searches: 0, bytes },
+        Some(Effect::Searches) => Cost { writes: 0, searches: 1, bytes },
+        Some(Effect::Reads) | None => Cost { writes: 0, searches: 0, bytes },
+    }
+}
+
 /// Returns why the caller may not call `tool`.
 pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     let own: Vec<&str> = table().map(|definition| definition.name).filter(|name| is_allowed(caller, name)).collect();
     let mut hint = format!("Your tools are {}.", own.join(", "));
-    if let Caller::Person(person) = caller
-        && definition(tool).is_some_and(|definition| definition.is_beyond(caller))
+    if definition(tool).is_some_and(|definition| definition.is_beyond(caller))
+        && let Err(refusal) = caller.require_may_write(&format!("calling {tool}"))
     {
-        return PersonRefusal::WrongRole { role: person.role, action: format!("calling {tool}") }.into();
+        return refusal;
     }
     let is_for_agents = definition(tool).is_some_and(|definition| definition.audience.external != External::Nobody);
     if matches!(caller, Caller::Person(_) | Caller::Runner) && is_for_agents {

@@ -10,6 +10,7 @@ mod message;
 mod minion;
 mod pairing;
 mod person;
+mod token;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -49,4 +50,6 @@ pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(person::add_person))
         .routes(routes!(person::change_person_role, person::remove_person))
         .routes(routes!(person::create_person_token))
+        .routes(routes!(token::list_tokens))
+        .routes(routes!(token::change_token, token::revoke_token))
 }

@@ -129,6 +129,7 @@ fn body(method: &str, path: &str) -> &'static str {
     match (method, path.rsplit('/').next().unwrap_or_default()) {
         ("get", _) => "",
         ("put", _) => r#"{"scope": "global", "enabled": false, "max_minions": 0}"#,
+        ("patch", name) if name.len() == 12 => r#"{"expires_in": 60}"#,
         ("patch", _) | (_, "tasks" | "goals") => r#"{"title": "x"}"#,
         (_, "comments" | "message" | "answer" | "revise") => r#"{"content": "x"}"#,
         (_, "cancel" | "reject-verification") => r#"{"reason": "obsolete"}"#,
@@ -218,7 +219,7 @@ async fn signed_in_browser_is_accepted_and_agents_are_not() {
     for token in others {
         let agent = request("GET", "/api/projects").header("authorization", format!("bearer {token}")).body(Body::empty()).unwrap();
         let answer = server.send(agent).await;
-        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("human-only")));
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("token-audience")));
     }
     let anonymous = server.send(request("GET", "/api/projects").body(Body::empty()).unwrap()).await;
     assert_eq!((anonymous.status, anonymous.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"));

@@ -11,6 +11,7 @@ use domain::board::task::Task;
 use domain::event::Seq;
 use domain::id::RunId;
 use domain::team::person::{NewPerson, OWNER, PersonEvent, PersonRole};
+use domain::wire::NewPersonToken;
 use domain::wire::{BOARD_HOST, Frame};
 use futures_util::future::join_all;
 use futures_util::{SinkExt, StreamExt};
@@ -202,7 +203,7 @@ async fn viewer_without_a_project_hears_of_every_change_on_all() {
     let db = &live.server.state.db;
     let other = live.server.project().await;
     let viewer = db.add_person(&Caller::owner(), NewPerson { name: "vera".into(), role: Some(PersonRole::Viewer) }).await.unwrap();
-    let token = db.create_person_token(&Caller::owner(), viewer.id).await.unwrap();
+    let token = db.create_person_token(&Caller::owner(), viewer.id, NewPersonToken::default()).await.unwrap();
     let mut socket = live.try_connect("", &[("authorization", format!("Bearer {token}"))]).await.unwrap();
     frame(&mut socket).await;
     live.write("on the first project").await;
@@ -310,7 +311,7 @@ async fn changed_role_is_announced_on_the_persons_socket_which_stays_open() {
     let db = &live.server.state.db;
     let new = NewPerson { name: "ann".to_owned(), role: Some(PersonRole::Member) };
     let id = db.add_person(&Caller::owner(), new).await.unwrap().id;
-    let token = db.create_person_token(&Caller::owner(), id).await.unwrap();
+    let token = db.create_person_token(&Caller::owner(), id, NewPersonToken::default()).await.unwrap();
     let mut socket = live.try_connect("?project=PROJ-001", &[("authorization", format!("Bearer {token}"))]).await.unwrap();
     frame(&mut socket).await;
     db.change_person_role(&Caller::owner(), id, PersonRole::Viewer).await.unwrap();

@@ -6,6 +6,7 @@ use db::Caller;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::person::{NewPerson, PersonRole};
+use domain::wire::NewPersonToken;
 use serde_json::json;
 
 use super::attack::request_to;
@@ -14,7 +15,7 @@ use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 17] = [
+const OWNER_ROUTES: [(&str, &str); 20] = [
     ("get", "/api/audit"),
     ("get", "/api/audit/check"),
     ("post", "/api/import"),
@@ -32,6 +33,9 @@ const OWNER_ROUTES: [(&str, &str); 17] = [
     ("post", "/api/projects/{id}/tokens"),
     ("post", "/api/sandbox"),
     ("post", "/api/token/rotate"),
+    ("get", "/api/tokens"),
+    ("delete", "/api/tokens/{id}"),
+    ("patch", "/api/tokens/{id}"),
 ];
 
 /// Requests with a body that change nothing, which every person may send.
@@ -50,7 +54,7 @@ async fn board() -> TestServer {
 async fn join(server: &TestServer, name: &str, role: PersonRole) -> (i64, String) {
     let new = NewPerson { name: name.to_owned(), role: Some(role) };
     let id = server.state.db.add_person(&Caller::owner(), new).await.unwrap().id;
-    (id, server.state.db.create_person_token(&Caller::owner(), id).await.unwrap())
+    (id, server.state.db.create_person_token(&Caller::owner(), id, NewPersonToken::default()).await.unwrap())
 }
 
 async fn call(server: &TestServer, route: &Route, token: &str) -> Answer {

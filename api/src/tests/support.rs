@@ -11,6 +11,7 @@ use domain::board::task::{NewTask, Task};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::rate_limit::RateLimits;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
@@ -18,6 +19,7 @@ use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use repo::testing::TestRepository;
 use serde_json::Value;
@@ -100,8 +102,12 @@ impl TestServer {
     }
 
     pub(super) async fn with(change: impl FnOnce(&mut AppState)) -> Self {
+        Self::with_limits(RateLimits::NONE, change).await
+    }
+
+    pub(super) async fn with_limits(rate_limits: RateLimits, change: impl FnOnce(&mut AppState)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, rate_limits, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
@@ -171,7 +177,7 @@ impl TestServer {
     /// Creates a trusted agent, and returns its token and its caller.
     pub(super) async fn agent(&self, project: &ProjectId, name: &str, roles: &[Role]) -> (String, Caller) {
         let registration = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        let token = self.state.db.create_agent_token(&Caller::owner(), project, registration).await.unwrap();
+        let token = self.state.db.create_agent_token(&Caller::owner(), project, registration, TokenTerms::default()).await.unwrap();
         let caller = self.state.db.caller(&token).await.unwrap().unwrap();
         (token, caller)
     }

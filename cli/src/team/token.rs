@@ -1,4 +1,8 @@
-//! `vibe-relay token`: creates tokens for external agents and other people, and replaces the owner's. Must not know what a token permits; the store decides that.
+//! `vibe-relay token`: creates, lists, changes and revokes tokens of external agents and other people, and replaces the owner's.
+//!
+//! Must not know what a token permits; the store decides that.
+
+mod given;
 
 use std::path::Path;
 
@@ -7,9 +11,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::team::role::Role;
-use domain::wire::{CreatedPersonToken, CreatedToken, List, NewToken, RotatedToken};
+use domain::team::token::{TokenAudience, TokenName};
+use domain::wire::{CreatedPersonToken, CreatedToken, List, NewPersonToken, NewToken, RotatedToken};
 use serde_json::json;
 
+use self::given::Terms;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::team::person;
@@ -19,6 +25,20 @@ use crate::{output, settings};
 pub(crate) enum Command {
     #[command(flatten)]
     Create(CreateToken),
+    /// List the tokens: name, kind, holder, permissions and until when they are valid.
+    List,
+    /// Revoke a token at once.
+    Revoke {
+        /// Name of the token, from the list.
+        name: TokenName,
+    },
+    /// Change what a token permits, or how long it is valid from now on.
+    Change {
+        /// Name of the token, from the list.
+        name: TokenName,
+        #[command(flatten)]
+        terms: Terms,
+    },
     /// Replace your permanent token, the one in the file `token`, and sign your browsers out. Tokens of agents stay valid.
     Rotate,
 }
@@ -40,8 +60,13 @@ pub(crate) enum CreateToken {
         #[arg(long)]
         project: Option<String>,
         /// Name of the person, instead of an agent's.
-        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project"])]
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project", "permissions"])]
         person: Option<String>,
+        /// Interfaces that accept the token of a person: mcp for the tools, api for the HTTP interface; default: both.
+        #[arg(long, requires = "person", value_parser = audience())]
+        audience: Option<TokenAudience>,
+        #[command(flatten)]
+        terms: Terms,
     },
     /// Print a token that lets agents register under names they choose; the project's previous invite token is revoked.
     #[command(alias = "room")]
@@ -60,8 +85,14 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     let config = settings::config(config)?;
     let client = Client::new(&config)?;
     let command = match command {
-        Command::Create(CreateToken::New { person: Some(name), .. }) => return create_for_person(&client, &name).await,
+        Command::Create(CreateToken::New { person: Some(name), audience, terms, .. }) => {
+            let new = NewPersonToken { audience, expires_in: terms.seconds() };
+            return create_for_person(&client, &name, &new).await;
+        }
         Command::Create(command) => command,
+        Command::List => return given::list(&client).await,
+        Command::Revoke { name } => return given::revoke(&client, &name).await,
+        Command::Change { name, terms } => return given::change(&client, &name, &terms).await,
         Command::Rotate => {
             let rotated = rotate(&client).await?;
             output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
@@ -79,9 +110,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
 }
 
 /// Creates the token of a person, and a link that signs one browser in.
-async fn create_for_person(client: &Client, name: &str) -> Result<(), CliError> {
+async fn create_for_person(client: &Client, name: &str, new: &NewPersonToken) -> Result<(), CliError> {
     let person = person::find(client, name).await?;
-    let created: CreatedPersonToken = client.post(&format!("/api/persons/{}/token", person.id), &json!({})).await?;
+    let created: CreatedPersonToken = client.post(&format!("/api/persons/{}/token", person.id), new).await?;
     output::line(&created.token);
     output::hint(format!("The token is {}'s and is shown only once. This link signs one of their browsers in, once:", person.name));
     output::hint(created.sign_in_link);
@@ -93,8 +124,9 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
     let (CreateToken::New { project, .. } | CreateToken::Invite { project }) = &command;
     let project = find_project(client, project.as_deref(), here).await?;
     let created: CreatedToken = match command {
-        CreateToken::New { agent, roles, team, .. } => {
-            let new = NewToken { agent: agent.unwrap_or_default(), roles, team, description: None };
+        CreateToken::New { agent, roles, team, terms, .. } => {
+            let (permissions, expires_in) = (terms.permissions(), terms.seconds());
+            let new = NewToken { agent: agent.unwrap_or_default(), roles, team, description: None, permissions, expires_in };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
         CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/invite-token"), &json!({})).await?,
@@ -141,6 +173,10 @@ fn git_dir_here() -> Option<String> {
 
 fn role() -> impl TypedValueParser<Value = Role> {
     PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
+}
+
+fn audience() -> impl TypedValueParser<Value = TokenAudience> {
+    PossibleValuesParser::new(TokenAudience::ALL.iter().map(|audience| audience.as_str())).try_map(|word| word.parse::<TokenAudience>())
 }
 
 #[cfg(test)]

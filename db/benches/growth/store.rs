@@ -19,6 +19,7 @@ use domain::runs::usage::Usage;
 use domain::team::agent::Registration;
 use domain::team::person::{OWNER, PersonRole};
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use serde_json::{Value, json};
 
@@ -237,7 +238,7 @@ impl Store {
     pub(crate) async fn add_agents(&self, count: usize) -> Outcome {
         for number in 0..count {
             let registration = Registration { name: format!("agent-{number}"), roles: vec![Role::Builder], description: None, team: None };
-            self.db.create_agent_token(&owner(), &self.project, registration).await?;
+            self.db.create_agent_token(&owner(), &self.project, registration, TokenTerms::default()).await?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! A session that a caller may not read does not exist for it.
 
+mod admin_read;
 pub(crate) mod message;
 pub(crate) mod row;
 pub(crate) mod search;

@@ -70,6 +70,11 @@ pub(crate) fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
 }
 
+/// Returns the public name of a token.
+pub fn token_name(token: &str) -> String {
+    name(&hash(token)).to_owned()
+}
+
 /// Returns the public name of a secret, from its hash.
 pub(crate) fn name(hash: &str) -> &str {
     hash.get(..NAME_DIGITS).unwrap_or(hash)

@@ -32,7 +32,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(answer);
                 }
-                caller.require_may_write()?;
+                caller.require_may_write("changing the board")?;
                 tx.require_current_run(&caller).await?;
                 let answer = work(tx, &caller).await?;
                 tx.store_answer(&caller, &answer).await?;

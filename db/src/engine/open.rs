@@ -19,6 +19,7 @@ use crate::engine::hooks::Hooks;
 use crate::engine::inspect::{make_private_folder, newest, reject_foreign_database, schema};
 use crate::engine::lock::Lock;
 use crate::engine::presence::Presence;
+use crate::engine::rate_limit::RateLimiter;
 use crate::engine::tx::Tx;
 use crate::engine::vocabulary::Vocabulary;
 use crate::engine::writer::{UseCase, Writer};
@@ -35,6 +36,7 @@ pub struct Db {
     pub(crate) caller_cache: CallerCache,
     /// The reads and refusals that the audit log gets with the next commit.
     pub(crate) waiting: Waiting,
+    pub(crate) rate_limiter: RateLimiter,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) protected_paths: Arc<[String]>,
     epoch: Arc<str>,
@@ -75,6 +77,7 @@ impl Db {
             presence,
             caller_cache,
             waiting,
+            rate_limiter: RateLimiter::new(config.rate_limits),
             vocabulary: Vocabulary::default(),
             protected_paths: config.protected_paths.as_slice().into(),
             epoch: epoch.into(),

@@ -19,6 +19,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
 use domain::runs::run::{Run, RunChange, RunRefusal};
 use domain::runs::sandbox::SandboxTier;
+use domain::team::token::Permissions;
 
 use crate::board::goal::write as goal;
 use crate::board::task::row as tasks;
@@ -34,7 +35,7 @@ use crate::runs::pause::row as pauses;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::token;
-use crate::team::token::TokenOwner;
+use crate::team::token::{StoredTerms, TokenOwner};
 
 /// A run that the schedule decided on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +100,8 @@ impl Db {
                     move_task(tx, &Caller::Runner, &task, &MoveRequest::to(Status::InProgress), &EvidenceResult::Nothing).await?;
                 }
                 let (id, run_dir) = insert(tx, &new).await?;
-                token::insert(tx, &token::hash(&token), TokenOwner::Run(&id)).await?;
+                let terms = StoredTerms::for_tools(Permissions::default(), None);
+                token::insert(tx, &token::hash(&token), TokenOwner::Run(&id), terms).await?;
                 sqlx::query("UPDATE tasks SET wait_reason = NULL WHERE id = $1").bind(card.id.as_str()).execute(&mut tx.connection).await?;
                 let run = row::read(&mut tx.connection, &id).await?;
                 run_agent_joined(tx, card, &run).await?;

@@ -7,7 +7,8 @@ pub(crate) mod row;
 use domain::refusal::Refusal;
 use domain::team::agent::have_same_short_name;
 use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole, Right, owner_name, participant, validate_name};
-use domain::team::token::TokenEvent;
+use domain::team::token::{TokenAudience, TokenEvent, validate_lifetime};
+use domain::wire::NewPersonToken;
 
 use crate::caller::Caller;
 use crate::consequences::person_left::person_left;
@@ -15,9 +16,12 @@ use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::browser_session;
-use crate::team::token::{self, TokenOwner};
+use crate::team::token::{self, StoredTerms, TokenOwner};
 
 use self::row::{caller_of, person_of, read};
+
+/// The terms of the owner's token.
+const PERMANENT: StoredTerms = StoredTerms::for_person(TokenAudience::Both, None);
 
 impl Db {
     /// Makes `token` the owner's, as at each start. The first call makes the owner, who is called `name`. Another token than before revokes
@@ -46,7 +50,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(0);
                 }
-                replace_token(tx, &caller_of(&owner), OWNER, &hash).await
+                replace_token(tx, &caller_of(&owner), OWNER, &hash, PERMANENT).await
             })
         })
         .await
@@ -61,17 +65,17 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let id = caller.person(Right::Administer, "replacing the permanent token")?.id;
-                replace_token(tx, &caller, id, &hash).await
+                replace_token(tx, &caller, id, &hash, PERMANENT).await
             })
         })
         .await
     }
 
-    /// Creates a person's permanent token. An earlier one is revoked, with the person's browser sessions.
+    /// Creates a person's token. An earlier one is revoked, with the person's browser sessions.
     ///
     /// # Errors
-    /// When the caller is not the owner, or the person does not exist or is the owner.
-    pub async fn create_person_token(&self, caller: &Caller, id: i64) -> Result<String> {
+    /// When the caller is not the owner, the lifetime is out of range, or the person does not exist or is the owner.
+    pub async fn create_person_token(&self, caller: &Caller, id: i64, given: NewPersonToken) -> Result<String> {
         let (caller, new) = (caller.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
@@ -81,7 +85,9 @@ impl Db {
                     let hint = "Replace the owner's token with `vibe-relay token rotate`, which also writes it to its file.";
                     return Err(Refusal::invalid("person", "the owner's token is in a file", hint).into());
                 }
-                replace_token(tx, &caller, id, &hash).await.map(drop)
+                let expires_at = given.expires_in.map(|seconds| validate_lifetime(seconds, tx.now)).transpose()?;
+                let terms = StoredTerms::for_person(given.audience.unwrap_or(TokenAudience::Both), expires_at);
+                replace_token(tx, &caller, id, &hash, terms).await.map(drop)
             })
         })
         .await?;
@@ -192,9 +198,9 @@ impl Db {
 }
 
 /// Replaces the token of a person, and signs their browsers out.
-async fn replace_token(tx: &mut Tx, caller: &Caller, id: i64, hash: &str) -> Result<u64> {
+async fn replace_token(tx: &mut Tx, caller: &Caller, id: i64, hash: &str, terms: StoredTerms) -> Result<u64> {
     token::revoke_person_token(tx, id).await?;
-    token::insert(tx, hash, TokenOwner::Person(id)).await?;
+    token::insert(tx, hash, TokenOwner::Person(id), terms).await?;
     tx.record(caller, TokenEvent::Created {});
     browser_session::revoke_all_of(tx, caller, id).await
 }

@@ -5,4 +5,5 @@ mod call;
 pub(crate) mod event_log;
 mod fold;
 mod index;
+mod rate_limit;
 mod writer;

@@ -10,6 +10,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::team::agent::Registration;
 use domain::team::message::{Inbox, Message, NewMessage};
 use domain::team::role::Role;
+use domain::team::token::{Permissions, TokenTerms};
 
 use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task};
@@ -18,7 +19,7 @@ use crate::{Caller, InviteCaller, Result, now};
 impl Store {
     /// Registers a trusted agent.
     pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
-        let token = self.db.create_agent_token(&Caller::owner(), &self.project, named(name, roles)).await.unwrap();
+        let token = self.db.create_agent_token(&Caller::owner(), &self.project, named(name, roles), TokenTerms::default()).await.unwrap();
         self.db.caller(&token).await.unwrap().unwrap()
     }
 
@@ -29,7 +30,7 @@ impl Store {
     }
 
     pub(super) fn invite(&self) -> Caller {
-        Caller::Invite(InviteCaller { project_id: self.project.clone(), call_id: None })
+        Caller::Invite(InviteCaller { project_id: self.project.clone(), permissions: Permissions::default(), expires_at: None, call_id: None })
     }
 
     pub(super) async fn send(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {

@@ -67,9 +67,19 @@ impl Store {
     }
 
     async fn with(new: NewProject) -> Self {
+        Self::open(new, |_| {}).await
+    }
+
+    /// Creates a board with another configuration.
+    pub(super) async fn with_config(change: impl FnOnce(&mut Config)) -> Self {
+        Self::open(NewProject { title: "Board".to_owned(), ..NewProject::default() }, change).await
+    }
+
+    async fn open(new: NewProject, change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // These tests do not depend on the disk. The write benchmark and `open` use the default durability.
-        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let mut config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        change(&mut config);
         let db = Db::open(&config).await.unwrap();
         let project = db.create_project(&Caller::owner(), new, probe()).await.unwrap().id;
         Self { db, config, project, folder }

@@ -16,4 +16,5 @@ mod person;
 mod presence;
 mod run_inbox;
 mod token;
+mod token_change;
 mod webhook;

@@ -24,6 +24,7 @@ impl LiveConfig {
             // The store reads these once.
             ("max_orchestrator_rounds", self.config.max_orchestrator_rounds != changed.max_orchestrator_rounds),
             ("protected_paths", self.config.protected_paths != changed.protected_paths),
+            ("rate_limits", self.config.rate_limits != changed.rate_limits),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))
@@ -36,6 +37,7 @@ impl LiveConfig {
             log: self.config.log.clone(),
             max_orchestrator_rounds: self.config.max_orchestrator_rounds,
             protected_paths: self.config.protected_paths.clone(),
+            rate_limits: self.config.rate_limits,
             ..changed
         };
         Self { config, notice }

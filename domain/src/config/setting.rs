@@ -202,6 +202,7 @@ mod tests {
     #[test]
     fn keys_that_need_a_restart_are_marked() {
         let marked: Vec<&str> = TABLE.iter().filter(|row| row.needs_restart).map(|row| row.key).collect();
-        assert_eq!(marked, ["worktrees_path", "db_path", "max_orchestrator_rounds", "protected_paths", "durability", "log"]);
+        let [writes, searches, bytes] = ["rate_limits.writes_per_minute", "rate_limits.searches_per_minute", "rate_limits.bytes_per_minute"];
+        assert_eq!(marked, ["worktrees_path", "db_path", "max_orchestrator_rounds", "protected_paths", "durability", writes, searches, bytes, "log"]);
     }
 }

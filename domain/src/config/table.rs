@@ -108,6 +108,14 @@ pub const TABLE: &[Row] = &[
     ),
     row("keep_audit_days", Page::Access, "365", "days after which rows of the audit log are removed"),
     restart(
+        "rate_limits.writes_per_minute",
+        Page::Access,
+        "3000",
+        "requests of one token or browser that change something; the server's own work does not count. `null`: no limit",
+    ),
+    restart("rate_limits.searches_per_minute", Page::Access, "1200", "searches of one token or browser"),
+    restart("rate_limits.bytes_per_minute", Page::Access, "268435456", "bytes that one token or browser sends"),
+    restart(
         "log",
         Page::Limits,
         "`info`",

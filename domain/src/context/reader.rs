@@ -12,8 +12,8 @@ use crate::team::person::{PersonRole, Right, participant};
 pub enum Reader {
     /// A managed agent.
     Run { project: ProjectId, run: RunId, kind: AgentKind, task: TaskId },
-    /// An external agent.
-    Agent { project: ProjectId, name: String },
+    /// An external agent, and whether its token has the admin permission.
+    Agent { project: ProjectId, name: String, admin: bool },
     /// A person, or an agent with the token of a person.
     Person { name: String, role: PersonRole },
 }
@@ -47,6 +47,11 @@ impl Reader {
 
     /// Whether it has the admin permission, which only a person gives.
     pub const fn is_admin(&self) -> bool {
+        matches!(self, Self::Agent { admin: true, .. }) || self.is_owner()
+    }
+
+    /// Whether it is the owner of the board, who may read what is private to others.
+    pub const fn is_owner(&self) -> bool {
         matches!(self, Self::Person { role, .. } if role.may(Right::Administer))
     }
 
@@ -86,16 +91,18 @@ mod tests {
         let (judge, later) = (run(AgentKind::Reviewer, 4, 7), run(AgentKind::Reviewer, 5, 8));
         assert_eq!(judge.identity_key(), later.identity_key(), "the reviewers of a project succeed each other");
         assert_ne!(judge.identity_key(), first.identity_key());
-        let named = |name: &str| Reader::Agent { project: ProjectId::new(1), name: name.to_owned() };
+        let named = |name: &str| Reader::Agent { project: ProjectId::new(1), name: name.to_owned(), admin: false };
         assert_ne!(named("RUN-001").own_key(), first.own_key(), "a name cannot be mistaken for a run");
         assert_ne!(named("reviewer").identity_key(), judge.identity_key());
     }
 
     #[test]
-    fn admin_permission_belongs_to_the_owner_alone() {
+    fn admin_permission_belongs_to_the_owner_and_to_agents_that_got_it() {
         let person = |role| Reader::Person { name: "ann".to_owned(), role };
         assert_eq!([PersonRole::Owner, PersonRole::Member, PersonRole::Viewer].map(|role| person(role).is_admin()), [true, false, false]);
         assert!(!run(AgentKind::Orchestrator, 1, 1).is_admin());
+        let agent = |admin| Reader::Agent { project: ProjectId::new(1), name: "mara".to_owned(), admin };
+        assert_eq!([false, true].map(|admin| (agent(admin).is_admin(), agent(admin).is_owner())), [(false, false), (true, false)]);
         assert_eq!((person(PersonRole::Owner).name(), person(PersonRole::Member).name()), ("human".to_owned(), "human/ann".to_owned()));
     }
 }

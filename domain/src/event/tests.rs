@@ -110,6 +110,9 @@ fn every() -> Vec<Event> {
         LimitEvent::Raised { scope: LimitScope::Day }.into(),
         SandboxEvent::Chosen { tier: SandboxTier::Jail }.into(),
         TokenEvent::Created {}.into(),
+        TokenEvent::Changed { token: "0123456789ab".parse().unwrap() }.into(),
+        TokenEvent::Refreshed { token: "0123456789ab".parse().unwrap() }.into(),
+        TokenEvent::Revoked { token: "0123456789ab".parse().unwrap() }.into(),
         PersonEvent::Added { person: "ann".to_owned(), role: PersonRole::Member }.into(),
         PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into(),
         PersonEvent::Removed { person: "ann".to_owned() }.into(),
@@ -232,6 +235,9 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"limit_raised","scope":"day"}
     {"kind":"sandbox_chosen","tier":"jail"}
     {"kind":"token_made"}
+    {"kind":"token_changed","token":"0123456789ab"}
+    {"kind":"token_refreshed","token":"0123456789ab"}
+    {"kind":"token_revoked","token":"0123456789ab"}
     {"kind":"person_added","person":"ann","role":"member"}
     {"kind":"person_role_changed","person":"ann","role":"viewer"}
     {"kind":"person_removed","person":"ann"}

@@ -12,6 +12,8 @@ pub enum Category {
     Conflict,
     /// A value is invalid, or the state of the board does not allow it.
     Unprocessable,
+    /// The caller asked too often.
+    TooMany,
 }
 
 /// Declares the refusals of a noun, each with its sentence, its category and its code, which never changes after a release.

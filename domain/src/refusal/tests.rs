@@ -31,6 +31,8 @@ use crate::team::minion::MinionRefusal;
 use crate::team::pairing::PairingRefusal;
 use crate::team::person::{PersonRefusal, PersonRole};
 use crate::team::role::Role;
+use crate::team::token::refusal::TokenRefusal;
+use crate::team::token::{Permission, TokenAudience};
 use crate::time::Timestamp;
 
 fn returning() -> ReturningCommits {
@@ -91,6 +93,16 @@ fn every() -> Vec<Refusal> {
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
         PersonRefusal::WrongRole { role: PersonRole::Viewer, action: "landing".to_owned() }.into(),
+        GeneralRefusal::RateLimited { what: "writes", seconds: 3 }.into(),
+        TokenRefusal::Expired { at: Timestamp::from_milliseconds(0) }.into(),
+        TokenRefusal::WrongAudience { wanted: TokenAudience::Mcp }.into(),
+        TokenRefusal::WrongAudience { wanted: TokenAudience::Api }.into(),
+        TokenRefusal::NotPermitted { permission: Permission::Write, action: "calling send".to_owned() }.into(),
+        TokenRefusal::NotYours.into(),
+        TokenRefusal::NotRefreshable.into(),
+        TokenRefusal::OfOwner.into(),
+        TokenRefusal::OfRun.into(),
+        TokenRefusal::OfPerson.into(),
         PairingRefusal::NoHost.into(),
         PairingRefusal::WhichHost { hosts: vec!["desk.example.org".to_owned(), "desk.lan".to_owned()] }.into(),
         PairingRefusal::OtherHost { host: "evil.example".to_owned(), hosts: vec!["desk.example.org".to_owned()] }.into(),
@@ -245,6 +257,26 @@ fn codes_sentences_and_hints_are_stable() {
         Ask the human with add_comment.
     person-role: landing is not allowed for a viewer
         Ask the owner of the board to do it, or to give you another role.
+    rate-limited: this caller used up its writes for now
+        Do the same again after 3 s, and less often from then on.
+    token-expired: this token expired at 1970-01-01T00:00:00.000Z
+        Ask the human for another token; for an agent: vibe-relay token new --agent NAME --role ROLE.
+    token-audience: this token is not for the tools at /mcp
+        Call the HTTP interface with it, or ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
+    token-audience: this token is not for the HTTP interface
+        Call the tools at /mcp with it. The HTTP interface is for the tokens of persons.
+    not-permitted: calling send needs the permission write, which this token does not have
+        Ask the human to give your token the permission write: `vibe-relay token change`, or the page Settings.
+    not-your-token: current_token is not the token of this connection
+        Omit current_token: the token of the connection is refreshed.
+    not-refreshable: only the token of an external agent can be refreshed
+        Go on with the token that you have.
+    token-of-owner: the token of the owner is in a file and cannot be revoked
+        Replace it with `vibe-relay token rotate`.
+    token-of-run: the token of a run ends with the run
+        Stop the run.
+    token-of-person: the role of a person decides what their token permits
+        Change the role of the person instead.
     no-allowed-host: no device can be paired: the configuration allows no host but this machine
         Let a proxy on this machine answer by HTTPS, for example with `tailscale serve --bg PORT`, and add its name to "allowed_hosts" in the configuration file.
     which-host: the configuration allows 2 hosts: desk.example.org, desk.lan

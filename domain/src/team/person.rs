@@ -7,6 +7,7 @@ use crate::event::kinds::events;
 use crate::refusal::category::refusals;
 use crate::schema::string_schema;
 use crate::team::agent::{HUMAN, MAX_NAME_BYTES, NameError, full_name};
+use crate::team::token::Permissions;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -46,6 +47,11 @@ impl PersonRole {
             Self::Member => matches!(right, Right::Read | Right::Work),
             Self::Viewer => matches!(right, Right::Read),
         }
+    }
+
+    /// Returns what a token of a person with this role permits.
+    pub const fn permissions(self) -> Permissions {
+        Permissions { write: self.may(Right::Work), admin: self.may(Right::Administer) }
     }
 }
 

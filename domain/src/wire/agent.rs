@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::id::GoalId;
 use crate::team::message::Message;
 use crate::team::role::Role;
+use crate::team::token::{Permission, Permissions, TokenAudience};
 
 /// `POST /api/projects/{id}/tokens`: a trusted agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -23,6 +24,38 @@ pub struct NewToken {
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
+    /// `read` and `write` if missing.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<Permission>>)]
+    pub permissions: Option<Permissions>,
+    /// The seconds after which it expires; never if missing.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+}
+
+/// `POST /api/persons/{id}/token`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPersonToken {
+    /// The interfaces that accept it; `both` if missing.
+    #[serde(default)]
+    pub audience: Option<TokenAudience>,
+    /// The seconds after which it expires; never if missing.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+}
+
+/// `PATCH /api/tokens/{name}`: the fields to change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenPatch {
+    /// Not for the token of a person, whose role decides.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<Permission>>)]
+    pub permissions: Option<Permissions>,
+    /// The seconds from now after which it expires.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
 }
 
 /// A message with its rendered content.

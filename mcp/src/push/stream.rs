@@ -36,7 +36,7 @@ async fn announce_unread(db: &Db, caller: &Caller, listener: &Listener) {
     }
 }
 
-/// Forwards changes while the client listens and counts it as connected. Revoking its token ends the stream at once.
+/// Forwards changes while the client listens and counts it as connected. Its token's end ends the stream at once.
 pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &SubscriptionContext) {
     let caller = &bearer.caller;
     let listener = push.listener(caller);
@@ -56,13 +56,13 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
 
 async fn forward_changes(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), StreamError> {
     let mut revocations = db.token_revocations();
-    while bearer.is_current(db).await? {
+    while let Some(holder) = bearer.current(db).await? {
         let changes = tokio::select! {
             changes = listener.changes() => changes,
-            changed = revocations.changed() => if changed.is_ok() { continue } else { return Ok(()) },
+            is_open = db.may_have_ended(&mut revocations, holder.ends_at) => if is_open { continue } else { return Ok(()) },
             () = context.cancelled() => return Ok(()),
         };
-        if !bearer.is_current(db).await? {
+        if bearer.current(db).await?.is_none() {
             return Ok(());
         }
         notify_modern(context, changes).await?;

@@ -30,7 +30,12 @@ fn sent(from: &str, to: &str) -> Envelope {
 }
 
 fn agent(project: u64, name: &str) -> Caller {
-    Caller::Agent(db::AgentCaller { project_id: ProjectId::new(project), name: name.to_owned(), call_id: None })
+    Caller::Agent(db::AgentCaller {
+        project_id: ProjectId::new(project),
+        name: name.to_owned(),
+        permissions: domain::team::token::Permissions::default(),
+        call_id: None,
+    })
 }
 
 #[test]
@@ -66,7 +71,12 @@ async fn unforwarded_change_is_kept_once() {
 #[tokio::test]
 async fn listener_follows_its_current_caller() {
     let push = Push::default();
-    let listener = push.listener(&Caller::Invite(db::InviteCaller { project_id: ProjectId::new(1), call_id: None }));
+    let listener = push.listener(&Caller::Invite(db::InviteCaller {
+        project_id: ProjectId::new(1),
+        permissions: domain::team::token::Permissions::default(),
+        expires_at: None,
+        call_id: None,
+    }));
     listener.apply_events(&[sent("otto", "mara"), sent("otto", EVERYONE)], &BTreeMap::new());
     listener.set_caller(&agent(1, "mara"));
     listener.apply_events(&[sent("otto", "mara")], &BTreeMap::new());
@@ -99,7 +109,7 @@ fn everyone() -> Vec<Reader> {
             }
         }
         for name in ["mara", "RUN-001", "coder", "coder-TASK-001"] {
-            all.push(Reader::Agent { project: project.clone(), name: name.to_owned() });
+            all.push(Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false });
         }
     }
     for (name, role) in [("ann", PersonRole::Owner), ("bea", PersonRole::Member), ("mara", PersonRole::Viewer)] {

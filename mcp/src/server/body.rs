@@ -18,7 +18,7 @@ use serde_json::Value;
 use sse_stream::SseStream;
 use tokio::time::timeout;
 
-use super::failure;
+use super::{MessageSize, failure};
 use crate::message::{self, InvalidMessage};
 
 /// The most bytes of a request.
@@ -88,7 +88,9 @@ pub(super) async fn answer_batch(messages: Vec<Value>, revision: Option<&str>, m
             answers.push(invalid.to_json());
             continue;
         }
-        let response = next.clone().run(Request::from_parts(parts.clone(), Body::from(message.to_string()))).await;
+        let text = message.to_string();
+        parts.extensions.insert(MessageSize::of(text.as_bytes()));
+        let response = next.clone().run(Request::from_parts(parts.clone(), Body::from(text))).await;
         if !response.status().is_success() {
             return response;
         }

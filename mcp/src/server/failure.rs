@@ -4,7 +4,7 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use domain::refusal::{GeneralRefusal, Refusal};
+use domain::refusal::{Category, GeneralRefusal, Refusal};
 use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -47,14 +47,34 @@ pub(super) fn unreadable(error: &impl ToString) -> Response {
     problem(StatusCode::BAD_REQUEST, "invalid", format!("the request's body could not be read: {}", error.to_string()), hint)
 }
 
-pub(super) fn storage(error: &db::Error) -> Response {
+/// The code for a token that was not accepted, as an extension of the response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RefusedToken(pub(super) &'static str);
+
+/// A token that was refused, or could not be looked up.
+pub(super) fn identification(error: db::Error) -> Response {
+    match error {
+        db::Error::Refused(refusal) => refused_token(&refusal, refusal.hint()),
+        error => storage(&error),
+    }
+}
+
+fn refused_token(refusal: &Refusal, hint: String) -> Response {
+    let is_unknown = refusal.category() == Category::Unauthorized;
+    let status = if is_unknown { StatusCode::UNAUTHORIZED } else { StatusCode::FORBIDDEN };
+    let mut response = problem(status, refusal.code(), refusal.to_string(), hint);
+    if is_unknown {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response.extensions_mut().insert(RefusedToken(refusal.code()));
+    response
+}
+
+fn storage(error: &db::Error) -> Response {
     tracing::error!(%error, "a token could not be looked up");
     let hint = "Try again. If it fails again, see the server's log.".to_owned();
     problem(StatusCode::INTERNAL_SERVER_ERROR, "storage", error.to_string(), hint)
 }
-
-/// The code of [`unauthorized`].
-pub(super) const UNAUTHORIZED: &str = "unauthorized";
 
 pub(super) fn unauthorized() -> Response {
     let refusal = Refusal::from(GeneralRefusal::Unauthorized);
@@ -63,9 +83,7 @@ pub(super) fn unauthorized() -> Response {
         "Ask the human for a token of your own: {TOKEN_COMMAND}. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of \
          `vibe-relay mcp`."
     );
-    let mut response = problem(StatusCode::UNAUTHORIZED, refusal.code(), refusal.to_string(), hint);
-    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    response
+    refused_token(&refusal, hint)
 }
 
 pub(super) fn unknown_session() -> Response {

@@ -9,6 +9,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Registration;
 use domain::team::person::{NewPerson, PersonRole};
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
+use domain::wire::NewPersonToken;
 use domain::wire::Problem;
 use http::StatusCode;
 use reqwest::RequestBuilder;
@@ -27,6 +29,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("approve_task", json!({"task_id": "TASK-001"})),
         ("ask_human", json!({"question": "?"})),
         ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
+        ("authenticate_agent", json!({"agent_type": "admin"})),
         ("check_inbox", json!({})),
         ("close_session", json!({"session_id": "session_0123456789abcdef"})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
@@ -56,6 +59,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("list_tasks", json!({})),
         ("log_minion", json!({"task_description": "x", "status": "spawned"})),
         ("ping", json!({})),
+        ("refresh_token", json!({})),
         ("register", json!({"agent_name": "x"})),
         ("reject_task", json!({"task_id": "TASK-001", "reason": "x"})),
         ("reject_verification", json!({"task_id": "TASK-001", "reason": "x"})),
@@ -106,7 +110,16 @@ async fn each_kind_is_refused_other_kinds_tools() {
     for (caller, token, words) in [
         (super::table::run(AgentKind::Reviewer), run.token.clone(), "a reviewer may not call "),
         (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
-        (db::Caller::Invite(db::InviteCaller { project_id: board.project.id.clone(), call_id: None }), room, "this invite token"),
+        (
+            db::Caller::Invite(db::InviteCaller {
+                project_id: board.project.id.clone(),
+                permissions: domain::team::token::Permissions::default(),
+                expires_at: None,
+                call_id: None,
+            }),
+            room,
+            "this invite token",
+        ),
         (db::Caller::owner(), PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
@@ -129,14 +142,16 @@ async fn viewer_may_only_call_tools_that_read() {
     let board = Board::new().await;
     let new = NewPerson { name: "vera".to_owned(), role: Some(PersonRole::Viewer) };
     let id = board.db.add_person(&db::Caller::owner(), new).await.unwrap().id;
-    let token = board.db.create_person_token(&db::Caller::owner(), id).await.unwrap();
+    let token = board.db.create_person_token(&db::Caller::owner(), id, NewPersonToken::default()).await.unwrap();
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
     let expected = "get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange search_context who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
-    for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !listed.iter().any(|name| name == tool)) {
+    let of_agents = ["authenticate_agent", "refresh_token"];
+    let is_listed = |tool: &str| listed.iter().any(|name| name == tool);
+    for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !is_listed(tool) && !of_agents.contains(tool)) {
         let text = refused(&client, tool, arguments).await;
         assert!(text.starts_with(&format!("calling {tool} is not allowed for a viewer")), "{tool}: {text}");
     }
@@ -154,7 +169,7 @@ async fn another_project_does_not_exist() {
     let goal =
         board.db.create_goal(&db::Caller::owner(), &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
     let kim = Registration { name: "kim".to_owned(), ..Registration::default() };
-    board.db.create_agent_token(&db::Caller::owner(), &ProjectId::new(2), kim).await.unwrap();
+    board.db.create_agent_token(&db::Caller::owner(), &ProjectId::new(2), kim, TokenTerms::default()).await.unwrap();
     let handshake = board.db.initiate_handshake(&db::Caller::owner(), &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
     let session = board.db.own_context_session(&db::Caller::owner(), &ProjectId::new(2)).await.unwrap().id;
     let server = board.serve().await;

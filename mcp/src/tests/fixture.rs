@@ -13,11 +13,13 @@ use domain::board::status::Status;
 use domain::board::task::NewTask;
 use domain::config::Config;
 use domain::id::TaskId;
+use domain::rate_limit::RateLimits;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use http::StatusCode;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -55,8 +57,13 @@ pub(super) struct Coder {
 impl Board {
     /// A project with its planning task, TASK-001.
     pub(super) async fn new() -> Self {
+        Self::with_limits(RateLimits::default()).await
+    }
+
+    /// The same with other rate limits.
+    pub(super) async fn with_limits(rate_limits: RateLimits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+        let config = Config { db_path: folder.path().join("board.db"), rate_limits, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         db.set_owner("owner", PERSON).await.unwrap();
         let sample = TestRepository::new();
@@ -124,7 +131,13 @@ impl Board {
     /// Creates a trusted external agent and returns its token.
     pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        self.db.create_agent_token(&Caller::owner(), &self.project.id, who).await.unwrap()
+        self.db.create_agent_token(&Caller::owner(), &self.project.id, who, TokenTerms::default()).await.unwrap()
+    }
+
+    /// The same with other terms and no role.
+    pub(super) async fn agent_with(&self, name: &str, terms: TokenTerms) -> String {
+        let who = Registration { name: name.to_owned(), ..Registration::default() };
+        self.db.create_agent_token(&Caller::owner(), &self.project.id, who, terms).await.unwrap()
     }
 
     /// Registers an untrusted external agent with an invite token and returns its own token.

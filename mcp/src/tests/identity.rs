@@ -17,6 +17,7 @@ use domain::team::agent::AgentEvent;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::message::MessageEvent;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -26,6 +27,7 @@ use serde_json::{Value, json};
 use super::fixture::{Board, Client, PERSON, call, done};
 use super::table::{outside, run};
 use crate::tools;
+use crate::tools::definition::Effect;
 
 /// How many cases the judgement of claims is put to.
 const JUDGED: u32 = 100_000;
@@ -74,6 +76,11 @@ fn claimed() -> impl Strategy<Value = Value> {
 /// A tool with one of the arguments in which a caller may repeat its name.
 fn identities() -> Vec<(&'static str, &'static str)> {
     tools::table().flat_map(|tool| tool.identity_arguments.iter().map(|argument| (tool.name, *argument))).collect()
+}
+
+/// Those of the tools that write.
+fn writing_identities() -> Vec<(&'static str, &'static str)> {
+    identities().into_iter().filter(|(tool, _)| tools::definition(tool).is_some_and(|tool| tool.effect == Effect::Writes)).collect()
 }
 
 /// The expected result: no name was claimed, or the name, with or without its team.
@@ -125,8 +132,8 @@ async fn bearers(board: &Board) -> Vec<Bearer> {
     tokens.push(board.agent("platform/mara", &[Role::Builder]).await);
     tokens.push(board.stranger(&server, "kim").await);
     let who = |name: &str| domain::team::agent::Registration { name: name.to_owned(), ..Default::default() };
-    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("design/mara")).await.unwrap());
-    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("lena")).await.unwrap());
+    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("design/mara"), TokenTerms::default()).await.unwrap());
+    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("lena"), TokenTerms::default()).await.unwrap());
     let mut bearers = Vec::new();
     for token in tokens {
         let caller = board.db.caller(&token).await.unwrap().unwrap();
@@ -204,7 +211,7 @@ async fn writes_always_carry_the_name_of_the_token() {
     let board = Board::new().await;
     let bearers = bearers(&board).await;
     let first = ProjectId::new(1);
-    let strategy = (0..bearers.len(), claimed(), select(identities()), any::<u16>());
+    let strategy = (0..bearers.len(), claimed(), select(writing_identities()), any::<u16>());
     let mut runner = TestRunner::deterministic();
     let routes = tools::routes();
     let (mut accepted, mut writers) = (BTreeSet::new(), BTreeMap::new());
@@ -213,7 +220,7 @@ async fn writes_always_carry_the_name_of_the_token() {
         let Bearer { client, caller } = &bearers[bearer];
         let own = caller.name().unwrap();
         // Most calls are of tools that the caller sees.
-        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::is_allowed(caller, tool)).collect();
+        let seen: Vec<_> = writing_identities().into_iter().filter(|(tool, _)| tools::is_allowed(caller, tool)).collect();
         let (tool, argument) =
             if tools::is_allowed(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
         // Every other claim is true, or too few writes would be left to look at.

@@ -26,12 +26,12 @@ async fn invite_token_without_a_session_only_registers() {
     let room = board.room().await;
     let server = board.serve().await;
     let guest = server.modern(&room).await;
-    assert_eq!(tools(&guest).await, ["register", "who"]);
+    assert_eq!(tools(&guest).await, ["authenticate_agent", "register", "who"]);
     let text = refused(&guest, "send", json!({"to_agent": "human", "message": "Hello"})).await;
     assert!(text.contains("register"), "{text}");
     let registered = done(&guest, "register", json!({"agent_name": "mara", "role": "builder"})).await;
     assert!(registered.text.contains("registered successfully"), "{}", registered.text);
-    assert_eq!(tools(&guest).await, ["register", "who"], "the same token names nobody");
+    assert_eq!(tools(&guest).await, ["authenticate_agent", "register", "who"], "the same token names nobody");
     let own = registered.data["token"].as_str().unwrap();
     let mara = server.modern(own).await;
     done(&mara, "send", json!({"to_agent": "human", "message": "Hello"})).await;
@@ -45,7 +45,7 @@ async fn session_acts_as_the_registered_agent() {
     let server = board.serve().await;
     let mut mara = server.listening(&room, Era::Legacy, &[]).await;
     let guest = server.client(&room, Era::Legacy).await;
-    assert_eq!(tools(&mara.client).await, ["register", "who"]);
+    assert_eq!(tools(&mara.client).await, ["authenticate_agent", "register", "who"]);
     let registered = done(&mara.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
     mara.until(&Received::Tools).await;
     assert!(tools(&mara.client).await.contains(&"check_inbox".to_owned()));
@@ -57,14 +57,14 @@ async fn session_acts_as_the_registered_agent() {
     mara.until(&Received::Tools).await;
     assert!(mara.description().await.starts_with("*** YOU HAVE 1 UNREAD MESSAGE(S) from otto ***"));
 
-    assert_eq!(tools(&guest).await, ["register", "who"], "another session of the room is another guest");
+    assert_eq!(tools(&guest).await, ["authenticate_agent", "register", "who"], "another session of the room is another guest");
     let taken = refused(&guest, "register", json!({"agent_name": "mara"})).await;
     assert!(taken.contains("mara"), "{taken}");
     // The new owner of the token reclaims the name, and the earlier session is a guest again.
     let again = json!({"agent_name": "mara", "token": registered.data["token"]});
     done(&guest, "register", again).await;
     assert!(tools(&guest).await.contains(&"check_inbox".to_owned()));
-    assert_eq!(tools(&mara.client).await, ["register", "who"]);
+    assert_eq!(tools(&mara.client).await, ["authenticate_agent", "register", "who"]);
     let text = refused(&mara.client, "check_inbox", json!({})).await;
     assert!(text.contains("register"), "{text}");
 }

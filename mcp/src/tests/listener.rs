@@ -175,7 +175,12 @@ async fn subscribe(client: &Peer<RoleClient>, uri: &str) {
 impl Board {
     /// An agent of this project, as its token says.
     pub(super) fn caller(&self, name: &str) -> Caller {
-        Caller::Agent(AgentCaller { project_id: self.project.id.clone(), name: name.to_owned(), call_id: None })
+        Caller::Agent(AgentCaller {
+            project_id: self.project.id.clone(),
+            name: name.to_owned(),
+            permissions: domain::team::token::Permissions::default(),
+            call_id: None,
+        })
     }
 
     pub(super) async fn send_message(&self, from: &Caller, to: &str, content: &str) {

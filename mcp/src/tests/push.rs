@@ -5,6 +5,7 @@ use std::time::Duration;
 use db::Caller;
 use domain::team::agent::{EVERYONE, Registration};
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use http::StatusCode;
 use serde_json::json;
@@ -82,7 +83,7 @@ async fn same_name_in_another_project_is_another_agent() {
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let other = board.db.create_project(&Caller::owner(), NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let theirs = board.db.create_agent_token(&Caller::owner(), &other.id, who).await.unwrap();
+    let theirs = board.db.create_agent_token(&Caller::owner(), &other.id, who, TokenTerms::default()).await.unwrap();
     let ours = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;
     let server = board.serve().await;

@@ -13,7 +13,12 @@ pub(super) fn run(phase: AgentKind) -> Caller {
 }
 
 pub(super) fn outside(name: &str) -> Caller {
-    Caller::Agent(AgentCaller { project_id: ProjectId::new(1), name: name.to_owned(), call_id: None })
+    Caller::Agent(AgentCaller {
+        project_id: ProjectId::new(1),
+        name: name.to_owned(),
+        permissions: domain::team::token::Permissions::default(),
+        call_id: None,
+    })
 }
 
 /// In a project that uses everything.
@@ -29,7 +34,16 @@ fn columns() -> Vec<(&'static str, Caller, ListingFacts)> {
             ("untrusted", outside("mara"), none),
             ("trusted", outside("mara"), ListingFacts { is_trusted: true, ..none }),
             ("lead", outside("mara"), ListingFacts { is_trusted: true, is_lead: true, ..none }),
-            ("invite", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None }), none),
+            (
+                "invite",
+                Caller::Invite(InviteCaller {
+                    project_id: ProjectId::new(1),
+                    permissions: domain::team::token::Permissions::default(),
+                    expires_at: None,
+                    call_id: None,
+                }),
+                none,
+            ),
             ("human", Caller::owner(), none),
         ])
         .collect()
@@ -54,10 +68,10 @@ fn each_caller_sees_its_tools() {
     coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory search_context send set_memory update_task_status who
     reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory search_context send set_memory update_task_status who
     orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory reject_verification search_context send set_memory update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment add_message check_inbox close_session create_session declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks ping register search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task who
-    trusted: ack_handshake add_comment add_message check_inbox close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion ping register reject_verification search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task verify_task who
-    lead: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping register reject_task reject_verification search_by_sender search_by_timerange search_context send set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
-    invite: register who
+    untrusted: ack_handshake add_comment add_message authenticate_agent check_inbox close_session create_session declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks ping refresh_token register search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment add_message authenticate_agent check_inbox close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion ping refresh_token register reject_verification search_by_sender search_by_timerange search_context send set_memory set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment add_message approve_task assign_role_hat authenticate_agent check_inbox close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping refresh_token register reject_task reject_verification search_by_sender search_by_timerange search_context send set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
+    invite: authenticate_agent register who
     human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion ping reject_task reject_verification search_by_sender search_by_timerange search_context send set_memory set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
     ");
 }
@@ -178,10 +192,10 @@ fn each_list_costs_few_tokens() {
         ("coder", 20, 1_450),
         ("reviewer", 20, 1_200),
         ("orchestrator", 30, 2_300),
-        ("untrusted", 35, 3_200),
-        ("trusted", 40, 3_800),
-        ("lead", 50, 4_700),
-        ("invite", 2, 500),
+        ("untrusted", 36, 3_400),
+        ("trusted", 42, 4_000),
+        ("lead", 52, 4_900),
+        ("invite", 3, 600),
         ("human", 50, 5_200),
     ] {
         let (_, caller, facts) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
@@ -261,6 +275,8 @@ fn known_parameters_keep_their_names() {
         ("verify_task", "agent_name task_id notes"),
         ("reject_verification", "agent_name task_id reason"),
         ("verify_goal", "agent_name goal_id notes"),
+        ("authenticate_agent", "agent_id agent_type requested_permissions"),
+        ("refresh_token", "current_token"),
         ("create_session", "purpose metadata"),
         ("get_session", "session_id"),
         ("add_message", "session_id content visibility metadata parent_message_id"),

@@ -3,7 +3,6 @@
 //! List, dispatch, documentation and bridge read it. It must not know what a tool does.
 
 use db::{Caller, FeaturesInUse};
-use domain::team::person::Right;
 use rmcp::handler::server::router::tool::ToolRoute;
 
 use crate::handler::Handler;
@@ -26,7 +25,11 @@ pub(crate) struct ToolDefinition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Reads,
+    /// Reads at a cost of its own.
+    Searches,
     Writes,
+    /// Changes the caller's own token and nothing else, which nobody needs a permission for.
+    Renews,
 }
 
 /// The check before the tool runs.
@@ -91,9 +94,9 @@ impl ToolDefinition {
         can_use && self.allows(caller)
     }
 
-    /// Whether the tool changes something, and the caller is a person who may only read.
+    /// Whether the tool changes something, and the caller may only read.
     pub(crate) fn is_beyond(&self, caller: &Caller) -> bool {
-        self.effect == Effect::Writes && matches!(caller, Caller::Person(person) if !person.role.may(Right::Work))
+        self.effect == Effect::Writes && caller.require_may_write(self.name).is_err()
     }
 }
 

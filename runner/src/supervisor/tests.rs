@@ -9,6 +9,7 @@ use domain::board::wait_reason::WaitReason;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
 use domain::team::agent::Registration;
+use domain::team::token::TokenTerms;
 
 use super::*;
 use crate::fixture::TestBoard;
@@ -164,7 +165,7 @@ async fn heartbeat_clears_the_flag_at_the_next_tick() {
     let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = board.db.create_agent_token(&Caller::owner(), &board.project.id, mara).await.unwrap();
+    let token = board.db.create_agent_token(&Caller::owner(), &board.project.id, mara, TokenTerms::default()).await.unwrap();
     let task = board.task("One").await;
     board.db.assign_task(&Caller::owner(), &task, Some("mara".to_owned()), None).await.unwrap();
     board.db.flag_unresponsive_assignee(&task, "mara", "Unresponsive.").await.unwrap();

@@ -7,6 +7,7 @@ use domain::runs::failure::EndClass;
 use domain::runs::output::OutputKind;
 use domain::team::agent::{Health, Registration};
 use domain::team::message::{NewMessage, Unread};
+use domain::team::token::TokenTerms;
 
 use super::run::wait_for;
 use super::supervise::Bench;
@@ -21,7 +22,7 @@ fn project() -> ProjectId {
 /// A trusted external agent.
 async fn mara(db: &Db) -> Caller {
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = db.create_agent_token(&Caller::owner(), &project(), who).await.unwrap();
+    let token = db.create_agent_token(&Caller::owner(), &project(), who, TokenTerms::default()).await.unwrap();
     db.caller(&token).await.unwrap().unwrap()
 }
 

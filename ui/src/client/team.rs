@@ -10,7 +10,10 @@ use domain::team::minion::{Minion, SpawnPolicy};
 use domain::team::pairing::{NewPairing, Pairing};
 use domain::team::person::{NewPerson, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
-use domain::wire::{Assign, CreatedPersonToken, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
+use domain::team::token::{Token, TokenName};
+use domain::wire::{
+    Assign, CreatedPersonToken, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy, TokenPatch,
+};
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
@@ -93,6 +96,19 @@ impl Client {
     /// Creates a person's token and sign-in link. Earlier ones are revoked, and the person's browsers signed out.
     pub(crate) async fn create_person_token(self, person: i64) -> Result<CreatedPersonToken, Failure> {
         self.send(Method::POST, &format!("/api/persons/{person}/token"), &empty()).await
+    }
+
+    /// Tokens, newest first, after the first `after`.
+    pub(crate) async fn tokens(self, after: i64) -> Result<List<Token>, Failure> {
+        self.get(&format!("/api/tokens?after={after}")).await
+    }
+
+    pub(crate) async fn change_token(self, name: TokenName, patch: TokenPatch) -> Result<IgnoredAny, Failure> {
+        self.send(Method::PATCH, &format!("/api/tokens/{name}"), &patch).await
+    }
+
+    pub(crate) async fn revoke_token(self, name: TokenName) -> Result<IgnoredAny, Failure> {
+        self.send(Method::DELETE, &format!("/api/tokens/{name}"), &empty()).await
     }
 
     pub(crate) async fn sessions(self) -> Result<List<BrowserSession>, Failure> {

@@ -11,3 +11,4 @@ pub(crate) mod new_handshake;
 pub(crate) mod new_person;
 pub(crate) mod pairing;
 pub(crate) mod person;
+pub(crate) mod token;

@@ -21,6 +21,7 @@ use crate::components::setting::{AUDIT_LABEL, SettingList, tab_label};
 use crate::components::team::audit::AuditLog;
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
+use crate::components::team::token::Tokens;
 use crate::keys::{Key, listen};
 use crate::notifications::tab_title;
 use crate::overview::Overview;
@@ -61,6 +62,7 @@ pub(crate) fn SettingsPage(
             view! {
                 <BrowserSessions changed=changed />
                 <Persons changed=changed />
+                {Reader::current().may(Right::Administer).then(|| view! { <Tokens changed=changed /> })}
                 <Loaded page=Page::Access />
             }
             .into_any()

@@ -12,6 +12,7 @@ use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::QueryParameters;
+use crate::rate_limit::CountedSearch;
 use crate::routes::context::memory_subject;
 use crate::state::AppState;
 
@@ -39,6 +40,7 @@ pub(crate) async fn search(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Extension(act): Extension<Act>,
+    _: CountedSearch,
     QueryParameters(given): QueryParameters<SearchParameters>,
 ) -> Result<Json<List<SearchHit>>> {
     let SearchParameters { q, project, limit } = given;

@@ -8,6 +8,7 @@ use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::team::agent::{Agent, HUMAN, Registration, resolve};
+use domain::team::token::TokenTerms;
 use domain::wire::{CreatedToken, List, NewToken, RemoveAgent};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -57,7 +58,8 @@ pub(crate) async fn create_token(
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
     let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
-    let token = state.db.create_agent_token(&caller, &project, registration).await?;
+    let terms = TokenTerms { permissions: new.permissions.unwrap_or_default(), expires_in: new.expires_in };
+    let token = state.db.create_agent_token(&caller, &project, registration, terms).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
     Ok((StatusCode::CREATED, Json(CreatedToken { token, connect })))
 }

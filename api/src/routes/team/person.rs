@@ -5,10 +5,10 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::team::person::{NewPerson, Person, PersonPatch};
-use domain::wire::{CreatedPersonToken, List};
+use domain::wire::{CreatedPersonToken, List, NewPersonToken};
 
 use crate::error::Result;
-use crate::extract::{Body, NoBody, NumericId};
+use crate::extract::{Body, NoBody, NumericId, OptionalBody};
 use crate::state::AppState;
 
 /// List the persons of the board, the owner first
@@ -66,21 +66,22 @@ pub(crate) async fn remove_person(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Create a person's permanent token, and a link that signs their browser in
+/// Create a person's token, and a link that signs their browser in
 ///
 /// An earlier token of the person is revoked, and their browsers are signed out.
 #[utoipa::path(
     post,
     path = "/api/persons/{id}/token",
     params(("id" = i64, Path, minimum = 1)),
+    request_body(content = NewPersonToken, description = "May be empty"),
     responses((status = 201, body = CreatedPersonToken))
 )]
 pub(crate) async fn create_person_token(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     NumericId(person): NumericId,
-    _: NoBody,
+    OptionalBody(given): OptionalBody<NewPersonToken>,
 ) -> Result<(StatusCode, Json<CreatedPersonToken>)> {
-    let token = state.db.create_person_token(&caller, person).await?;
+    let token = state.db.create_person_token(&caller, person, given).await?;
     Ok((StatusCode::CREATED, Json(CreatedPersonToken { token, sign_in_link: state.sign_in.link(state.port, person) })))
 }

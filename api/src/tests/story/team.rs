@@ -1,7 +1,7 @@
 //! External agents join the project, work on it through the review gates, and coordinate.
 
 use axum::http::StatusCode;
-use db::Caller;
+use db::{Caller, token_name};
 use domain::board::stage::Stage;
 use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
@@ -20,6 +20,28 @@ async fn join(story: &mut Story, agent: &str, roles: Value, team: Value) -> Call
     let new = json!({"agent": agent, "roles": roles, "team": team});
     let made = story.act("post", "/api/projects/{id}/tokens", PROJECT, new, StatusCode::CREATED).await;
     story.server.state.db.caller(made["token"].as_str().unwrap()).await.unwrap().unwrap()
+}
+
+/// Lists the tokens, and changes and revokes one of them.
+async fn manage_tokens(story: &mut Story) {
+    let new = json!({"agent": "tim", "roles": ["tester"], "permissions": ["read", "admin"], "expires_in": 3600});
+    let made = story.act("post", "/api/projects/{id}/tokens", PROJECT, new, StatusCode::CREATED).await;
+    let name = token_name(made["token"].as_str().unwrap());
+    let find = |list: Value| list["items"].as_array().unwrap().iter().find(|token| token["name"] == name.as_str()).cloned();
+    let listed = story.get("/api/tokens", "").await;
+    assert!(!listed.to_string().contains(made["token"].as_str().unwrap()));
+    let token = find(listed).unwrap();
+    assert_eq!((&token["kind"], &token["holder"], &token["audience"]), (&json!("agent"), &json!("tim"), &json!("mcp")));
+    assert_eq!((&token["permissions"], token["expires_at"].is_string()), (&json!(["read", "admin"]), true));
+    let changed = story.act("patch", "/api/tokens/{id}", &name, json!({"permissions": ["read"], "expires_in": 60}), StatusCode::OK).await;
+    assert_eq!(changed["permissions"], json!(["read"]));
+    story.act("delete", "/api/tokens/{id}", &name, Value::Null, StatusCode::NO_CONTENT).await;
+    assert_eq!(find(story.get("/api/tokens", "").await), None);
+    let gone = story.act("delete", "/api/tokens/{id}", &name, Value::Null, StatusCode::NOT_FOUND).await;
+    assert_eq!(gone["code"], "not-found");
+    let owners = token_name(crate::tests::support::TOKEN);
+    let refused = story.act("delete", "/api/tokens/{id}", &owners, Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "token-of-owner");
 }
 
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
@@ -64,6 +86,7 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     let after = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, ack, StatusCode::OK).await;
     assert_eq!(after, json!({"messages": [], "remaining": 0}));
 
+    manage_tokens(story).await;
     let page = story.call("get", "/api/projects/{id}/messages", PROJECT, "?count=1&task=TASK-004", Value::Null).await.json();
     assert_eq!((page["items"][0]["content"].as_str(), &page["next"]), (Some("Red."), &page["items"][0]["id"]));
     let query = format!("?agent=mara&before={}", page["next"]);

@@ -73,7 +73,8 @@ impl Board {
 
 fn mara(project: Option<&str>) -> CreateToken {
     let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
-    CreateToken::New { agent: Some(agent), roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned), person: None }
+    let (project, terms) = (project.map(str::to_owned), Terms::default());
+    CreateToken::New { agent: Some(agent), roles: vec![Role::Builder, Role::Pen], team, project, person: None, audience: None, terms }
 }
 
 #[tokio::test]
@@ -89,7 +90,29 @@ async fn token_opens_the_project_under_the_agents_name() {
 
     let (_, invite) = create(&board.client, CreateToken::Invite { project: None }, None).await.unwrap();
     assert!(invite.connect.contains("VIBE_RELAY_DB=") && invite.connect.ends_with("board.db -- vibe-relay mcp"));
-    assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
+    assert_eq!(
+        board.db.caller(&invite.token).await.unwrap(),
+        Some(Caller::Invite(InviteCaller {
+            project_id: project,
+            permissions: domain::team::token::Permissions::default(),
+            expires_at: None,
+            call_id: None
+        }))
+    );
+}
+
+#[tokio::test]
+async fn token_is_listed_changed_and_revoked_by_its_name() {
+    let (board, sample) = (Board::new().await, TestRepository::new());
+    board.project(&sample, "One").await;
+    let (_, created) = create(&board.client, mara(None), None).await.unwrap();
+    given::list(&board.client).await.unwrap();
+    let name: TokenName = db::token_name(&created.token).parse().unwrap();
+    let no_terms = Terms::default();
+    given::change(&board.client, &name, &no_terms).await.unwrap();
+    given::revoke(&board.client, &name).await.unwrap();
+    assert_eq!(board.db.caller(&created.token).await.unwrap(), None);
+    assert!(matches!(given::revoke(&board.client, &name).await, Err(CliError::Refused { .. })));
 }
 
 #[tokio::test]
@@ -146,9 +169,9 @@ async fn person_is_found_by_name_and_gets_a_token() {
     let added: Person = board.client.post("/api/persons", &new).await.unwrap();
     assert_eq!(person::find(&board.client, "ANN").await.unwrap(), added);
     assert!(matches!(person::find(&board.client, "ben").await, Err(CliError::NoPerson { name }) if name == "ben"));
-    create_for_person(&board.client, "ann").await.unwrap();
+    create_for_person(&board.client, "ann", &NewPersonToken::default()).await.unwrap();
     let changed: Person = board.client.patch(&format!("/api/persons/{}", added.id), &PersonPatch { role: PersonRole::Member }).await.unwrap();
     assert_eq!(changed.role, PersonRole::Member);
     board.client.delete(&format!("/api/persons/{}", added.id)).await.unwrap();
-    assert!(matches!(create_for_person(&board.client, "ann").await, Err(CliError::NoPerson { .. })));
+    assert!(matches!(create_for_person(&board.client, "ann", &NewPersonToken::default()).await, Err(CliError::NoPerson { .. })));
 }

@@ -54,7 +54,7 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: MemoryItem) -> Res
     if let (Some(session), None) = (&item.session, &session) {
         return Ok(Written::Skipped(format!("its session {session} was not imported")));
     }
-    let owner = MemoryOwner::of_reader(&Reader::Agent { project: target.project.clone(), name: target.name(&item.agent) });
+    let owner = MemoryOwner::of_reader(&Reader::Agent { project: target.project.clone(), name: target.name(&item.agent), admin: false });
     let place = MemoryPlace { session, task: None };
     if row::find(&mut tx.connection, &owner, &place, &item.key, tx.now).await?.is_some() {
         return Ok(Written::Skipped(format!("its agent has an entry {} here", item.key)));

@@ -99,7 +99,7 @@ pub(super) async fn write_message(tx: &mut Tx, target: &Target, item: MessageIte
     };
     let session = sessions::read(&mut tx.connection, &session).await?;
     let parent = reference::<i64>(tx, target, ImportKind::SessionMessage, item.parent.as_deref()).await?;
-    let sender = Reader::Agent { project: target.project.clone(), name: target.name(&item.sender) };
+    let sender = Reader::Agent { project: target.project.clone(), name: target.name(&item.sender), admin: false };
     let new = NewSessionMessage { content: item.content, visibility: Some(item.visibility), metadata: item.metadata, parent_message_id: parent };
     tx.now = item.at.unwrap_or(tx.now).min(tx.now);
     let audience = Audience::of_message(item.visibility, &sender);

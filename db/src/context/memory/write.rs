@@ -93,7 +93,7 @@ pub(super) fn record(tx: &mut Tx, caller: &Caller, owner: &MemoryOwner, event: M
 
 /// Deletes the entries of an external agent, because another agent gets its name.
 pub(crate) async fn delete_of_agent(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let owner = MemoryOwner::of_reader(&Reader::Agent { project: project.clone(), name: name.to_owned() });
+    let owner = MemoryOwner::of_reader(&Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false });
     let ids: Vec<i64> = sqlx::query_scalar("DELETE FROM memories WHERE owner = $1 AND COALESCE(project_id, '') = $2 RETURNING id")
         .bind(&owner.key)
         .bind(project.as_str())

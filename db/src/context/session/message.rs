@@ -88,7 +88,7 @@ impl Db {
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let own = row::audience_words(&reader, &session, query.visibility);
         let page = (limit + 1, offset);
-        let of_everyone = query.visibility.filter(|visibility| reader.is_admin() && *visibility != Visibility::Public);
+        let of_everyone = query.visibility.filter(|visibility| reader.is_owner() && *visibility != Visibility::Public);
         let (mut messages, total_count) = match of_everyone {
             Some(visibility) => (
                 row::hidden(&mut connection, &session.id, visibility, &part, page).await?,
@@ -104,6 +104,7 @@ impl Db {
         messages.truncate(limit as usize);
         let of_others = messages.iter().filter(|(audience, _)| !own.contains(audience)).count();
         self.record_private_read(caller, &session, of_others).await?;
+        self.record_admin_read(caller, &session, messages.iter().map(|(_, message)| message));
         let mut messages: Vec<SessionMessage> = messages.into_iter().map(|(_, message)| message).collect();
         if query.after.is_some() {
             messages.reverse();
@@ -118,7 +119,9 @@ impl Db {
     pub async fn session_messages_by_id(&self, caller: &Caller, session: &ContextSessionId, ids: &[i64]) -> Result<Vec<SessionMessage>> {
         let mut connection = self.readers.acquire().await?;
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
-        row::some(&mut connection, &session.id, ids, &row::audience_words(&reader, &session, None)).await
+        let found = row::some(&mut connection, &session.id, ids, &row::audience_words(&reader, &session, None)).await?;
+        self.record_admin_read(caller, &session, found.iter());
+        Ok(found)
     }
 
     /// Returns the newest messages of a sender that the caller may read, newest first.
@@ -137,6 +140,7 @@ impl Db {
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let found =
             row::messages(&mut connection, &session.id, &Part::OfSender(sender), &row::audience_words(&reader, &session, None), (limit, 0)).await?;
+        self.record_admin_read(caller, &session, found.iter().map(|(_, message)| message));
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 
@@ -159,6 +163,7 @@ impl Db {
         let (session, reader) = row::read_for(&mut connection, caller, session).await?;
         let found =
             row::messages(&mut connection, &session.id, &Part::Between(from, to), &row::audience_words(&reader, &session, None), (limit, 0)).await?;
+        self.record_admin_read(caller, &session, found.iter().map(|(_, message)| message));
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }
 

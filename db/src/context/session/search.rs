@@ -77,7 +77,9 @@ impl Db {
         let messages = row::some(&mut snapshot, &session.id, &ids, &own).await?;
         snapshot.rollback().await?;
         let mut messages: HashMap<i64, SessionMessage> = messages.into_iter().map(|message| (message.id, message)).collect();
-        Ok(best.into_iter().filter_map(|(id, score)| Some(SessionHit { message: messages.remove(&id)?, score })).collect())
+        let hits: Vec<SessionHit> = best.into_iter().filter_map(|(id, score)| Some(SessionHit { message: messages.remove(&id)?, score })).collect();
+        self.record_admin_read(caller, &session, hits.iter().map(|hit| &hit.message));
+        Ok(hits)
     }
 }
 

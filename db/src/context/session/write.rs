@@ -150,7 +150,7 @@ pub(crate) const WITH_AUDIENCE: &str = "SELECT c.session_id, c.visibility, c.mes
 
 /// Takes the readers from the private messages of an external agent, because another agent gets its name.
 pub(crate) async fn orphan_private_messages(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let before = Reader::Agent { project: project.clone(), name: name.to_owned() };
+    let before = Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false };
     for visibility in [Visibility::Private, Visibility::AgentOnly] {
         let word = Audience::of_message(visibility, &before).as_text();
         let orphaned = format!("{word}:gone");

@@ -5,7 +5,7 @@ use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
-use domain::team::token::TokenEvent;
+use domain::team::token::{Permissions, TokenEvent, TokenTerms, validate_lifetime};
 use domain::text;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::team::agent::row::{apply_presence, read};
 use crate::team::agent::write::AgentRow;
 use crate::team::token;
-use crate::team::token::TokenOwner;
+use crate::team::token::{StoredTerms, TokenOwner};
 
 /// An agent that joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ impl Db {
     /// Creates a trusted agent and its token. Any earlier token for that name is revoked.
     ///
     /// # Errors
-    /// When the caller is not the owner, or the name is invalid or differs from another one only in case.
-    pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
+    /// When the caller is not the owner, the lifetime is out of range, or the name is invalid or differs from another one only in case.
+    pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration, terms: TokenTerms) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
@@ -51,7 +51,8 @@ impl Db {
                 let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted: true, run: None, seen: false };
                 agent_joined(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
-                token::insert(tx, &hash, TokenOwner::Agent(&project, &name)).await?;
+                let expires_at = terms.expires_in.map(|seconds| validate_lifetime(seconds, tx.now)).transpose()?;
+                token::insert(tx, &hash, TokenOwner::Agent(&project, &name), StoredTerms::for_tools(terms.permissions, expires_at)).await?;
                 tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
@@ -72,7 +73,7 @@ impl Db {
                 caller.require_owner("creating tokens")?;
                 projects::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
-                token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
+                token::insert(tx, &hash, TokenOwner::Invite(&project), StoredTerms::for_tools(Permissions::default(), None)).await?;
                 tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
@@ -103,17 +104,26 @@ impl Db {
                         Some(joined) => repeated_registration(tx, &by, &of, joined).await?,
                         None => None,
                     };
+                    let mut terms = match &by {
+                        Caller::Invite(invite) => StoredTerms::for_tools(invite.permissions, invite.expires_at),
+                        _ => StoredTerms::for_tools(Permissions::default(), None),
+                    };
                     let name = if let Some(name) = before {
                         name
                     } else {
-                        by.require_may_write()?;
+                        by.require_may_write("changing the board")?;
                         tx.require_current_run(&by).await?;
+                        if let (true, Some(shown)) = (via_invite, &shown) {
+                            // An agent that resumes its name is permitted what it was before.
+                            let name = own_name(&by, &who)?;
+                            terms = token::terms_of_agent(tx, &of, &name, shown).await?.unwrap_or(terms);
+                        }
                         let joined = StoredRegistration { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
                         tx.store_answer(&by, &joined).await?;
                         joined.name
                     };
                     if via_invite {
-                        token::insert(tx, &hash, TokenOwner::Agent(&of, &name)).await?;
+                        token::insert(tx, &hash, TokenOwner::Agent(&of, &name), terms).await?;
                     }
                     Ok((name, via_invite))
                 })
@@ -237,5 +247,5 @@ fn sorted_unique(roles: &[Role]) -> Vec<Role> {
 
 /// Returns the caller for a name that was registered with an invite token.
 fn agent_caller(project: &ProjectId, name: &str) -> Caller {
-    Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), call_id: None })
+    Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), permissions: Permissions::default(), call_id: None })
 }

@@ -42,7 +42,7 @@ pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str
         let never_called = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= FIRST_CALL_TIMEOUT;
         let is_abandoned = known.left_at.is_some() || known.health == Health::Dead || never_called;
         let owns = match shown {
-            Some(shown) => token::is_token_of(tx, project, name, shown).await?,
+            Some(shown) => token::terms_of_agent(tx, project, name, shown).await?.is_some(),
             None => false,
         };
         if known.trusted || !(is_abandoned || owns) {

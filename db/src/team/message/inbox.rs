@@ -33,7 +33,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
-                caller.require_may_write()?;
+                caller.require_may_write("changing the board")?;
                 tx.require_current_run(&caller).await?;
                 let name = participant::load(&mut tx.connection, &caller, &project).await?.name;
                 if let Some(ack) = ack

@@ -4,6 +4,7 @@ use domain::board::comment::{AuthorRole, CommentEvent};
 use domain::board::project::PlanApproval;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::person::{NewPerson, PersonRole};
+use domain::wire::NewPersonToken;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
@@ -104,6 +105,6 @@ async fn only_the_author_changes_a_comment() {
 async fn person(store: &Store, name: &str, role: PersonRole) -> Caller {
     store.db.set_owner("owner", "token").await.unwrap();
     let id = store.db.add_person(&Caller::owner(), NewPerson { name: name.to_owned(), role: Some(role) }).await.unwrap().id;
-    let token = store.db.create_person_token(&Caller::owner(), id).await.unwrap();
+    let token = store.db.create_person_token(&Caller::owner(), id, NewPersonToken::default()).await.unwrap();
     store.db.caller(&token).await.unwrap().unwrap()
 }

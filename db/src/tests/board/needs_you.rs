@@ -11,6 +11,7 @@ use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::permission::{PermissionAnswer, ToolRule};
 use domain::team::message::NewMessage;
 use domain::team::person::{NewPerson, PersonRole};
+use domain::wire::NewPersonToken;
 
 use crate::tests::store::{Store, code, landing};
 use crate::{Caller, NewPermission};
@@ -99,7 +100,7 @@ async fn message_stays_unread_until_the_person_says_so() {
     }
     store.db.set_owner("owner", "token").await.unwrap();
     let viewer = store.db.add_person(&Caller::owner(), NewPerson { name: "vera".to_owned(), role: Some(PersonRole::Viewer) }).await.unwrap();
-    let token = store.db.create_person_token(&Caller::owner(), viewer.id).await.unwrap();
+    let token = store.db.create_person_token(&Caller::owner(), viewer.id, NewPersonToken::default()).await.unwrap();
     let viewer = store.db.caller(&token).await.unwrap().unwrap();
     assert_eq!(said(&store.db.needs_you(&viewer).await.unwrap().items), 0, "a viewer answers no messages");
     assert_eq!(code(store.db.mark_message_read(&viewer, sent.id).await), "person-role");

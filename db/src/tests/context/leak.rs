@@ -8,6 +8,7 @@ use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::team::person::PersonRole;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -47,7 +48,7 @@ async fn everyone(store: &Store, other: &ProjectId) -> Vec<Someone> {
     let elsewhere = store.agent(&style, AgentKind::Coder).await;
     let judged = store.in_review("Words").await;
     let reviewer = store.agent_at(&judged, AgentKind::Reviewer, "head").await;
-    let token = store.db.create_agent_token(&owner, other, named("mara", &[])).await.unwrap();
+    let token = store.db.create_agent_token(&owner, other, named("mara", &[]), TokenTerms::default()).await.unwrap();
     let namesake = store.db.caller(&token).await.unwrap().unwrap();
     let someone = |caller: Caller, project: Option<ProjectId>, agent| Someone { caller, project, agent, is_owner: false };
     vec![

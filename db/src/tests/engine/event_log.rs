@@ -31,11 +31,12 @@ use domain::team::message::NewMessage;
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
-use domain::wire::{NewProject, ProjectPatch};
+use domain::team::token::TokenTerms;
+use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
-use crate::tests::external_agents::{assigned, completed, crew};
+use crate::tests::external_agents::{assigned, completed, crew, named};
 use crate::tests::store::{Store, head, landing, probe, whole_board};
-use crate::{Caller, LimitSubject, NewPermission, SessionMessageQuery};
+use crate::{Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -82,7 +83,7 @@ async fn repository(store: &Store) {
     db.relocate_project(human, project, place, Vec::new()).await.unwrap();
 }
 
-/// Records every event of shared context.
+/// Records every event of shared context and of tokens.
 async fn context(store: &Store) {
     let (db, project, human) = (&store.db, &store.project, &Caller::owner());
     let mara = store.member("mara", &[]).await;
@@ -113,6 +114,11 @@ async fn context(store: &Store) {
     db.set_memory(&mara, entry("test")).await.unwrap();
     db.delete_memory(&mara, "test", None).await.unwrap();
     store.import_shared_context().await;
+    let token = db.create_agent_token(human, project, named("mara", &[]), TokenTerms::default()).await.unwrap();
+    let fresh = db.refresh_token(&mara, &token).await.unwrap().token;
+    let name = token_name(&fresh).parse().unwrap();
+    db.change_token(human, &name, TokenPatch { expires_in: Some(60), ..TokenPatch::default() }).await.unwrap();
+    db.revoke_token(human, &name).await.unwrap();
 }
 
 /// Takes a project through every kind of event.

@@ -14,6 +14,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::Usage;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -141,7 +142,7 @@ impl World {
                 Ok(())
             }
             5 => {
-                let token = db.create_agent_token(&Caller::owner(), &project, named("ann", &[Role::Lead])).await?;
+                let token = db.create_agent_token(&Caller::owner(), &project, named("ann", &[Role::Lead]), TokenTerms::default()).await?;
                 self.callers.extend(db.caller(&token).await?);
                 Ok(())
             }

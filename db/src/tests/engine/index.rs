@@ -35,6 +35,7 @@ use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::{acknowledged_sql, sql as history_sql};
 use crate::team::message::{read, removable, write};
+use crate::team::token::{self, list as tokens};
 use crate::team::webhook;
 use crate::tests::store::Store;
 use crate::{ActivityQuery, CardFilter, HistoryQuery};
@@ -167,6 +168,10 @@ async fn no_daily_statement_scans_what_grows() {
         memory::OF_PROJECT.to_owned(),
         memory::BY_ID.to_owned(),
         memory_writes::EXPIRED.to_owned(),
+        tokens::GIVEN.to_owned(),
+        tokens::OF_RUNS.to_owned(),
+        tokens::BY_NAME.to_owned(),
+        token::EXPIRED.to_owned(),
         activity::sql(&ActivityQuery::default()),
         activity::sql(&ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }),
         activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
@@ -182,6 +187,7 @@ async fn no_daily_statement_scans_what_grows() {
         "tasks_to_land",
         "one_live_run",
         "handshakes_pending",
+        "tokens_given",
     ];
     let grows = [
         "tasks",
@@ -209,6 +215,8 @@ async fn no_daily_statement_scans_what_grows() {
         "session_messages",
         "session_counts",
         "memories",
+        "tokens",
+        "k",
         "usage_by_day",
         "finished_by_day",
     ];

@@ -4,6 +4,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{AgentEvent, Health, Registration};
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 
 use crate::Caller;
 use crate::tests::external_agents::{call, named};
@@ -18,7 +19,7 @@ async fn human_created_token_is_trusted() {
         description: Some("Looks twice".to_owned()),
         team: Some("platform".to_owned()),
     };
-    let token = store.db.create_agent_token(&Caller::owner(), &store.project, new.clone()).await.unwrap();
+    let token = store.db.create_agent_token(&Caller::owner(), &store.project, new.clone(), TokenTerms::default()).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     assert_eq!((mara.name().as_deref(), mara.project(), mara.run()), (Some("platform/mara"), Some(&store.project), None));
     assert_eq!((mara.actor().to_string(), mara.mover()), ("platform/mara".to_owned(), None));
@@ -30,11 +31,15 @@ async fn human_created_token_is_trusted() {
     assert_eq!((agent.team.as_deref(), agent.description.as_deref(), agent.left_at), (Some("platform"), Some("Looks twice"), None));
     assert_eq!(store.db.agents(&store.project).await.unwrap(), [agent]);
     for other in [&mara, &Caller::Runner, &store.invite()] {
-        assert_eq!(code(store.db.create_agent_token(other, &store.project, new.clone()).await), "human-only");
+        assert_eq!(code(store.db.create_agent_token(other, &store.project, new.clone(), TokenTerms::default()).await), "human-only");
         assert_eq!(code(store.db.create_invite_token(other, &store.project).await), "human-only");
     }
     for bad in ["", "a b", "all", "human", "runner", "coder-TASK-001"] {
-        assert_eq!(code(store.db.create_agent_token(&Caller::owner(), &store.project, named(bad, &[])).await), "invalid", "{bad}");
+        assert_eq!(
+            code(store.db.create_agent_token(&Caller::owner(), &store.project, named(bad, &[]), TokenTerms::default()).await),
+            "invalid",
+            "{bad}"
+        );
     }
     assert_eq!(code(store.db.create_invite_token(&Caller::owner(), &"PROJ-404".parse().unwrap()).await), "not-found");
     assert_eq!(code(store.db.agent(&store.project, "ole").await), "not-found");
@@ -223,7 +228,7 @@ async fn agent_leaves_or_is_removed_by_a_lead() {
     // An agent that left may return with its token; a removed one needs a new token.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
     for by in [&Caller::owner(), &lead] {
-        let token = store.db.create_agent_token(&Caller::owner(), project, named("ida", &[])).await.unwrap();
+        let token = store.db.create_agent_token(&Caller::owner(), project, named("ida", &[]), TokenTerms::default()).await.unwrap();
         store.db.deregister(by, project, "ida").await.unwrap();
         assert_eq!(store.db.caller(&token).await.unwrap(), None, "{by:?}");
     }

@@ -6,6 +6,7 @@ use domain::team::contract::{ContractType, NewContract};
 use domain::team::message::NewMessage;
 use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 use domain::wire::NewProject;
 
 use crate::tests::external_agents::{message, named};
@@ -16,7 +17,7 @@ use crate::{Caller, HistoryQuery};
 async fn elsewhere(store: &Store) -> (ProjectId, Caller) {
     let new = NewProject { title: "Other".to_owned(), ..NewProject::default() };
     let other = store.db.create_project(&Caller::owner(), new, probe()).await.unwrap().id;
-    let token = store.db.create_agent_token(&Caller::owner(), &other, named("mara", &[Role::Lead])).await.unwrap();
+    let token = store.db.create_agent_token(&Caller::owner(), &other, named("mara", &[Role::Lead]), TokenTerms::default()).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     (other, mara)
 }
@@ -30,7 +31,7 @@ async fn agents_cannot_act_in_another_project() {
     let coder = store.agent(&task, AgentKind::Coder).await;
     let (there, theirs) = elsewhere(&store).await;
     let hidden = db.create_task(&Caller::owner(), &there, new_task("Hidden")).await.unwrap().card.id;
-    let token = db.create_agent_token(&Caller::owner(), &there, named("ida", &[])).await.unwrap();
+    let token = db.create_agent_token(&Caller::owner(), &there, named("ida", &[]), TokenTerms::default()).await.unwrap();
     let ida = db.caller(&token).await.unwrap().unwrap();
     let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
     let handshake = db.initiate_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
@@ -78,6 +79,6 @@ async fn same_name_in_two_projects_is_two_agents() {
     // Token and acknowledgements are separate too.
     db.send(&theirs, &there, message("human", "Hello")).await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
-    db.create_agent_token(&Caller::owner(), &there, named("mara", &[])).await.unwrap();
+    db.create_agent_token(&Caller::owner(), &there, named("mara", &[]), TokenTerms::default()).await.unwrap();
     store.send(&mara, "ole", "Still here").await.unwrap();
 }

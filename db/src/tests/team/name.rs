@@ -5,6 +5,7 @@ use domain::board::status::{HeldBy, Status};
 use domain::team::agent::{Health, Registration};
 use domain::team::role::Role;
 use domain::team::token::TokenEvent;
+use domain::team::token::TokenTerms;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, call, contributors, messages_to, named, stage};
@@ -25,7 +26,7 @@ async fn names_are_unique_and_reserved_in_any_case() {
     store.member("mara", &[]).await;
     store.member("Blue/ole", &[]).await;
     let before = store.dump().await;
-    let make = async |name: &str| store.db.create_agent_token(&Caller::owner(), &store.project, named(name, &[])).await;
+    let make = async |name: &str| store.db.create_agent_token(&Caller::owner(), &store.project, named(name, &[]), TokenTerms::default()).await;
     for (given, known) in [("Mara", "mara"), ("MARA", "mara"), ("blue/Ole", "Blue/ole")] {
         let refused = refusal(make(given).await);
         assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is taken")));

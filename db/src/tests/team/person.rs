@@ -10,6 +10,8 @@ use domain::team::handshake::HandshakeEvent;
 use domain::team::message::NewMessage;
 use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole};
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
+use domain::wire::NewPersonToken;
 
 use crate::tests::external_agents::{message, named};
 use crate::tests::store::{Store, code, landing, new_task, probe};
@@ -28,7 +30,7 @@ async fn owned_board() -> Store {
 /// Adds a person and returns their caller, as their token identifies them.
 async fn join(store: &Store, name: &str, role: PersonRole) -> Caller {
     let person = store.db.add_person(&Caller::owner(), new_person(name, role)).await.unwrap();
-    let token = store.db.create_person_token(&Caller::owner(), person.id).await.unwrap();
+    let token = store.db.create_person_token(&Caller::owner(), person.id, NewPersonToken::default()).await.unwrap();
     store.db.caller(&token).await.unwrap().unwrap()
 }
 
@@ -60,7 +62,7 @@ async fn names_of_persons_are_unique_among_persons_and_agents() {
     for taken in ["ann", "Ann", "MARA", "Owner", "human", "all", "coder-TASK-001", "a/b", ""] {
         assert_eq!(code(add(taken).await), "invalid", "{taken}");
     }
-    assert_eq!(code(db.create_agent_token(owner, &store.project, named("Ann", &[])).await), "name-taken");
+    assert_eq!(code(db.create_agent_token(owner, &store.project, named("Ann", &[]), TokenTerms::default()).await), "name-taken");
     assert_eq!(code(db.register(&store.invite(), &store.project, named("blue/ann", &[]), None).await), "name-taken");
     let second_owner = new_person("ben", PersonRole::Owner);
     assert_eq!(code(db.add_person(owner, second_owner).await), "invalid");
@@ -164,7 +166,7 @@ async fn changed_role_applies_at_once_to_tokens_and_sessions() {
     let store = owned_board().await;
     let (db, owner, task) = (&store.db, &Caller::owner(), store.task("A task").await);
     let person = db.add_person(owner, new_person("ann", PersonRole::Member)).await.unwrap();
-    let token = db.create_person_token(owner, person.id).await.unwrap();
+    let token = db.create_person_token(owner, person.id, NewPersonToken::default()).await.unwrap();
     let secret = db.open_browser_session(person.id, None, None).await.unwrap().unwrap();
     let callers = async || [db.caller(&token).await.unwrap().unwrap(), db.use_browser_session(&secret).await.unwrap().unwrap()];
     for caller in callers().await {
@@ -256,13 +258,13 @@ async fn only_the_owner_manages_persons_tokens_and_sessions_of_others() {
         code(db.add_person(&ann, new_person("ben", PersonRole::Member)).await),
         code(db.change_person_role(&ann, id, PersonRole::Member).await),
         code(db.remove_person(&ann, id).await),
-        code(db.create_person_token(&ann, id).await),
+        code(db.create_person_token(&ann, id, NewPersonToken::default()).await),
         code(db.replace_own_token(&ann, &new_token()).await),
-        code(db.create_agent_token(&ann, project, named("mara", &[])).await),
+        code(db.create_agent_token(&ann, project, named("mara", &[]), TokenTerms::default()).await),
         code(db.create_invite_token(&ann, project).await),
     ];
     assert_eq!(codes, ["person-role"; 7]);
-    assert_eq!(code(db.create_person_token(&Caller::owner(), OWNER).await), "invalid", "it stands in a file");
+    assert_eq!(code(db.create_person_token(&Caller::owner(), OWNER, NewPersonToken::default()).await), "invalid", "it stands in a file");
     let token = new_token();
     assert_eq!(db.replace_own_token(&Caller::owner(), &token).await.unwrap(), 1, "the owner's session");
     assert_eq!(db.caller(&token).await.unwrap(), Some(Caller::owner()));
@@ -273,7 +275,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     let store = owned_board().await;
     let (db, owner) = (&store.db, &Caller::owner());
     let person = db.add_person(owner, new_person("ann", PersonRole::Member)).await.unwrap();
-    let token = db.create_person_token(owner, person.id).await.unwrap();
+    let token = db.create_person_token(owner, person.id, NewPersonToken::default()).await.unwrap();
     let secret = db.open_browser_session(person.id, None, None).await.unwrap().unwrap();
     let ann = db.caller(&token).await.unwrap().unwrap();
     assert_eq!(db.use_browser_session(&secret).await.unwrap().as_ref(), Some(&ann));
@@ -299,7 +301,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
     for gone in [person.id, 99] {
         assert_eq!(code(db.remove_person(owner, gone).await), "not-found");
-        assert_eq!(code(db.create_person_token(owner, gone).await), "not-found");
+        assert_eq!(code(db.create_person_token(owner, gone, NewPersonToken::default()).await), "not-found");
     }
     assert_eq!(code(db.remove_person(owner, OWNER).await), "invalid");
 

@@ -3,6 +3,7 @@
 use domain::board::transition::Mover;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
+use domain::team::token::TokenTerms;
 
 use crate::tests::external_agents::named;
 use crate::tests::store::{Store, code};
@@ -36,8 +37,8 @@ async fn agent_and_invite_tokens_are_stored_as_hashes() {
     let (human, project) = (&Caller::owner(), &store.project);
     let seq = store.db.latest();
     let invite = store.db.create_invite_token(human, project).await.unwrap();
-    let old = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
-    let mara = store.db.create_agent_token(human, project, named("mara", &[Role::Lead])).await.unwrap();
+    let old = store.db.create_agent_token(human, project, named("mara", &[]), TokenTerms::default()).await.unwrap();
+    let mara = store.db.create_agent_token(human, project, named("mara", &[Role::Lead]), TokenTerms::default()).await.unwrap();
     let ole = store.db.register(&store.invite(), project, named("ole", &[]), None).await.unwrap().token.unwrap();
     let kinds = ["token_made", "agent_registered", "token_made", "agent_registered", "token_made", "agent_registered"];
     assert_eq!(store.kinds_since(seq).await, kinds);
@@ -79,12 +80,12 @@ async fn only_revocations_notify_subscribers() {
         taken_back.mark_unchanged();
         woken
     };
-    let mara = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
+    let mara = store.db.create_agent_token(human, project, named("mara", &[]), TokenTerms::default()).await.unwrap();
     assert!(store.db.caller(&mara).await.unwrap().is_some());
     woken();
     store.task("One").await;
     assert!(!woken(), "a commit without tokens");
-    store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
+    store.db.create_agent_token(human, project, named("mara", &[]), TokenTerms::default()).await.unwrap();
     assert!(woken(), "a name has one token");
     assert_eq!(store.db.caller(&mara).await.unwrap(), None);
     store.db.create_invite_token(human, project).await.unwrap();

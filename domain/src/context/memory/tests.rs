@@ -19,7 +19,7 @@ fn agents_of_a_kind_share_an_owner_in_their_project() {
     let owner = |reader: &Reader| MemoryOwner::of_reader(reader);
     assert_eq!(owner(&run(AgentKind::Coder, 1)), owner(&run(AgentKind::Coder, 2)));
     assert_ne!(owner(&run(AgentKind::Coder, 1)), owner(&run(AgentKind::Reviewer, 1)), "nobody instructs the reviewer");
-    let named = |name: &str| Reader::Agent { project: ProjectId::new(1), name: name.to_owned() };
+    let named = |name: &str| Reader::Agent { project: ProjectId::new(1), name: name.to_owned(), admin: false };
     assert_ne!(owner(&named("coder")), owner(&run(AgentKind::Coder, 1)));
     assert_ne!(owner(&named("mara")), owner(&named("ole")));
     let person = Reader::Person { name: "ann".to_owned(), role: PersonRole::Owner };
@@ -35,7 +35,7 @@ fn coder_keeps_entries_for_its_task_and_others_for_the_project() {
     assert_eq!(write(&coder, Some(MemoryScope::Global), None), Ok(MemoryScope::Global));
     assert_eq!(write(&reviewer, Some(MemoryScope::Task), None), Ok(MemoryScope::Task));
     assert_eq!(write(&coder, None, Some(session())), Ok(MemoryScope::Session));
-    let mara = Reader::Agent { project: ProjectId::new(1), name: "mara".to_owned() };
+    let mara = Reader::Agent { project: ProjectId::new(1), name: "mara".to_owned(), admin: false };
     assert_eq!(write(&mara, None, None), Ok(MemoryScope::Global));
     assert!(write(&mara, Some(MemoryScope::Task), None).is_err());
     assert!(write(&coder, Some(MemoryScope::Session), None).is_err());

@@ -78,7 +78,7 @@ mod tests {
         });
         // Names that look like the keys of other readers.
         let names = prop_oneof![Just("mara"), Just("ann"), Just("RUN-001"), Just("coder"), Just("reviewer"), Just("coder-TASK-001")];
-        let agent = (project(), names).prop_map(|(project, name)| Reader::Agent { project, name: name.to_owned() });
+        let agent = (project(), names, any::<bool>()).prop_map(|(project, name, admin)| Reader::Agent { project, name: name.to_owned(), admin });
         let roles = prop_oneof![Just(PersonRole::Owner), Just(PersonRole::Member), Just(PersonRole::Viewer)];
         let person = (prop_oneof![Just("ann"), Just("bea")], roles).prop_map(|(name, role)| Reader::Person { name: name.to_owned(), role });
         prop_oneof![run, agent, person]
@@ -102,7 +102,9 @@ mod tests {
         shares_project
             && match (visibility, reader, sender) {
                 (Visibility::Public, ..) => true,
-                (Visibility::AdminOnly, reader, _) => matches!(reader, Reader::Person { role: PersonRole::Owner, .. }),
+                (Visibility::AdminOnly, reader, _) => {
+                    matches!(reader, Reader::Person { role: PersonRole::Owner, .. } | Reader::Agent { admin: true, .. })
+                }
                 (Visibility::Private, Reader::Run { run, .. }, Reader::Run { run: other, .. }) => run == other,
                 (Visibility::AgentOnly, Reader::Run { kind, task, .. }, Reader::Run { kind: other, task: task_of_other, .. }) => {
                     kind == other && (*kind != AgentKind::Coder || task == task_of_other)

@@ -10,7 +10,14 @@ fn rejection<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
 
 #[test]
 fn optional_fields_can_be_omitted() {
-    let token = NewToken { agent: "mara".into(), roles: vec![Role::Builder, Role::Pen], team: Some("platform".into()), description: None };
+    let token = NewToken {
+        agent: "mara".into(),
+        roles: vec![Role::Builder, Role::Pen],
+        team: Some("platform".into()),
+        description: None,
+        permissions: None,
+        expires_in: None,
+    };
     assert_eq!(serde_json::from_str::<NewToken>(r#"{"agent": "mara", "roles": ["builder", "pen"], "team": "platform"}"#).unwrap(), token);
     assert_eq!(serde_json::from_str::<ReadInbox>("{}").unwrap(), ReadInbox { ack: None });
     assert_eq!(serde_json::from_str::<Notes>("{}").unwrap(), Notes { notes: None });

@@ -40,7 +40,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
         if is_for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = non_empty(team).map(|team| team.trim().to_owned());
-            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None };
+            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None, permissions: None, expires_in: None };
             sending.run(client.create_token(data.project(), new), then);
         } else {
             sending.run(client.create_invite_token(data.project()), then);

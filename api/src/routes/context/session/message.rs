@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 use crate::error::Result;
 use crate::extract::{Body, Id, QueryParameters};
 use crate::page_size::{MAX_PAGE_BYTES, count_within};
+use crate::rate_limit::CountedSearch;
 use crate::state::AppState;
 
 /// The maximum number of messages in one part.
@@ -131,6 +132,7 @@ pub(crate) struct SessionSearchParameters {
 )]
 pub(crate) async fn search_session(
     State(state): State<AppState>,
+    _: CountedSearch,
     Extension(caller): Extension<Caller>,
     Id(session): Id<ContextSessionId>,
     QueryParameters(given): QueryParameters<SessionSearchParameters>,

@@ -52,7 +52,7 @@ pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "search_by_sender",
         description: "Call this to read the newest messages of one sender in a session.",
-        effect: Effect::Reads,
+        effect: Effect::Searches,
         admission: Admission::ActiveReader,
         audience: UNLISTED,
         identity_arguments: &[],
@@ -61,7 +61,7 @@ pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "search_by_timerange",
         description: "Call this to read the messages of a session in a period, oldest first.",
-        effect: Effect::Reads,
+        effect: Effect::Searches,
         admission: Admission::ActiveReader,
         audience: UNLISTED,
         identity_arguments: &[],

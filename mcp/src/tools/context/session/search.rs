@@ -33,7 +33,7 @@ const MEDIUM: f64 = 60.0;
 pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "search_context",
     description: "Call this before you explore, to find messages of a session by their words; typing errors are forgiven. Without session_id, it searches that of your plan or project.",
-    effect: Effect::Reads,
+    effect: Effect::Searches,
     admission: Admission::ActiveReader,
     audience: Audience {
         managed: Managed::of(EVERY_KIND)

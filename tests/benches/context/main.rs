@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command that prints its result and fails on any error")]
 
+mod text;
+
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +14,7 @@ use db::{Caller, Db, SearchQuery, SessionMessageQuery, SessionSearchQuery};
 use domain::config::Config;
 use domain::context::session::{ContextSessionId, NewSessionMessage};
 use domain::id::ProjectId;
+use domain::rate_limit::RateLimits;
 use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use nix::time::{ClockId, clock_gettime};
@@ -23,6 +26,8 @@ use tests::server::TestServer;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::task::JoinSet;
 
+use crate::text::{PLANTED, PROSE, planted, query_for, text_from, text_of};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 const AGENTS: usize = 20;
 const ADDS: usize = 50;
@@ -30,17 +35,7 @@ const SEARCHES: usize = 10;
 const ROUNDS: usize = 500;
 const SMALL: usize = 1_000;
 const LARGE: usize = 100_000;
-/// Every so many messages, one has a word that no other has.
-const PLANTED: usize = 10;
 const QUERIES: usize = 200;
-/// The texts of which the messages are made.
-const PROSE: &str = concat!(
-    include_str!("../../README.md"),
-    include_str!("../../CHANGELOG.md"),
-    include_str!("../../CONTRIBUTING.md"),
-    include_str!("../../ARCHITECTURE.md")
-);
-
 #[tokio::main]
 async fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -49,57 +44,6 @@ async fn main() {
     println!("{cores} cores, load {}; {}; durability full", &load[..4], if cfg!(debug_assertions) { "debug" } else { "release" });
     small().await;
     large().await;
-}
-
-/// A generator of the same numbers in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-}
-
-/// The text of message `number`: 20 words in pieces of four that stand together somewhere, and perhaps a planted word.
-fn text_of(number: usize) -> String {
-    let words: Vec<&str> = PROSE.split_whitespace().collect();
-    text_from(&words, number)
-}
-
-fn text_from(words: &[&str], number: usize) -> String {
-    let mut dice = Dice(number as u64 + 1);
-    let mut text = Vec::new();
-    for _ in 0..5 {
-        let start = dice.below(words.len() - 4);
-        text.extend(words[start..start + 4].iter().map(|word| (*word).to_owned()));
-    }
-    if number.is_multiple_of(PLANTED) {
-        text.insert(dice.below(20), planted(number));
-    }
-    text.join(" ")
-}
-
-/// The word that only this message has: ten letters.
-fn planted(number: usize) -> String {
-    let mut dice = Dice(number as u64 * 7_919 + 13);
-    (0..10).map(|place| char::from(if place % 2 == 0 { b"bcdfghjklmnprstvwz"[dice.below(18)] } else { b"aeiou"[dice.below(5)] })).collect()
-}
-
-/// The planted word of a message with one typing error, between two other words of the message.
-fn query_for(number: usize) -> String {
-    let mut dice = Dice(number as u64 + 99);
-    let mut word: Vec<char> = planted(number).chars().collect();
-    let place = 1 + dice.below(8);
-    match dice.below(4) {
-        0 => drop(word.remove(place)),
-        1 => word.insert(place, 'x'),
-        2 => word[place] = 'x',
-        _ => word.swap(place, place + 1),
-    }
-    let text = text_of(number);
-    let others: Vec<&str> = text.split_whitespace().filter(|other| other.len() > 3 && *other != planted(number)).collect();
-    format!("{} {} {}", others[dice.below(others.len())], word.into_iter().collect::<String>(), others[dice.below(others.len())])
 }
 
 /// Sorted measurements.
@@ -219,7 +163,9 @@ async fn reads(db: &Db, session: &ContextSessionId) {
 
 /// Twenty agents at once, a subscriber, and a hundred thousand messages in one session.
 async fn large() {
-    let mut server = TestServer::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await.unwrap();
+    let mut server = TestServer::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |options, _| options.config.rate_limits = RateLimits::NONE)
+        .await
+        .unwrap();
     let project = server.project("Large", None).await.unwrap().id;
     let mut tokens = Vec::new();
     for number in 0..AGENTS {

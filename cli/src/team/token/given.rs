@@ -1,0 +1,108 @@
+//! Tokens that were given: their list, changes and revocations. Must not know what a permission allows.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::team::token::{Permission, Permissions, Token, TokenName};
+use domain::wire::{List, TokenPatch};
+
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+/// The permissions of a token, and its lifetime.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct Terms {
+    /// Permission of the token: read, write or admin; separate several with commas, or repeat the option. Default: read and write.
+    #[arg(long = "permission", value_name = "PERMISSION", value_delimiter = ',', value_parser = permission())]
+    permissions: Vec<Permission>,
+    /// How long the token is valid, such as 90m, 12h or 30d; default: until it is revoked.
+    #[arg(long, value_name = "TIME")]
+    expires_in: Option<Lifetime>,
+}
+
+impl Terms {
+    pub(super) fn permissions(&self) -> Option<Permissions> {
+        (!self.permissions.is_empty()).then(|| self.permissions.clone().into())
+    }
+
+    pub(super) fn seconds(&self) -> Option<u64> {
+        self.expires_in.map(|Lifetime(seconds)| seconds)
+    }
+}
+
+/// A number of seconds, minutes, hours or days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lifetime(u64);
+
+impl FromStr for Lifetime {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let expected = || "write a number and its unit, such as 90m, 12h or 30d".to_owned();
+        let unit = given.chars().last().ok_or_else(expected)?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 60 * 60,
+            'd' => 24 * 60 * 60,
+            _ => return Err(expected()),
+        };
+        let number: u64 = given[..given.len() - 1].parse().map_err(|_| expected())?;
+        number.checked_mul(seconds).map(Self).ok_or_else(expected)
+    }
+}
+
+/// Prints all tokens, one on each line.
+pub(super) async fn list(client: &Client) -> Result<(), CliError> {
+    let mut after = 0;
+    loop {
+        let page: List<Token> = client.get(&format!("/api/tokens?after={after}")).await?;
+        page.items.iter().for_each(|token| output::line(line(token)));
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+pub(super) async fn revoke(client: &Client, name: &TokenName) -> Result<(), CliError> {
+    client.delete(&format!("/api/tokens/{name}")).await?;
+    output::line(format!("token {name} is revoked"));
+    Ok(())
+}
+
+pub(super) async fn change(client: &Client, name: &TokenName, terms: &Terms) -> Result<(), CliError> {
+    let patch = TokenPatch { permissions: terms.permissions(), expires_in: terms.seconds() };
+    let token: Token = client.patch(&format!("/api/tokens/{name}"), &patch).await?;
+    output::line(line(&token));
+    Ok(())
+}
+
+/// The line of a token.
+fn line(token: &Token) -> String {
+    let Token { name, kind, holder, project_id, audience, permissions, created_at, expires_at, last_used_at } = token;
+    let holder = holder.as_deref().unwrap_or("anybody");
+    let project = project_id.as_ref().map(|project| format!(" in {project}")).unwrap_or_default();
+    let expires = expires_at.map_or_else(|| "never expires".to_owned(), |at| format!("expires {at}"));
+    let used = last_used_at.map(|at| format!("  last used {at}")).unwrap_or_default();
+    format!("{name}  {kind}  {holder}{project}  for {audience}  {permissions}  created {created_at}  {expires}{used}")
+}
+
+fn permission() -> impl TypedValueParser<Value = Permission> {
+    PossibleValuesParser::new(Permission::ALL.iter().map(|permission| permission.as_str())).try_map(|word| word.parse::<Permission>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetime_is_a_number_with_a_unit() {
+        let seconds = ["90s", "90m", "12h", "30d"].map(|given| given.parse().ok());
+        assert_eq!(seconds, [90, 5_400, 43_200, 2_592_000].map(|seconds| Some(Lifetime(seconds))));
+        for wrong in ["", "d", "90", "-1d", "1.5h", "1 h", "1ä", "99999999999999999999d", "9999999999999999999d"] {
+            assert!(wrong.parse::<Lifetime>().is_err(), "{wrong}");
+        }
+    }
+}
