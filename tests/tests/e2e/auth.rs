@@ -46,7 +46,7 @@ async fn every_route_requires_the_human_token() {
             let guess = server.refusal(request().bearer_auth("0".repeat(64))).await.unwrap();
             assert_eq!((guess.status, guess.code.as_str()), (401, "unauthorized"), "{method} {path} with a guessed token");
             let agent = server.refusal(request().bearer_auth(&agents)).await.unwrap();
-            assert_eq!((agent.status, agent.code.as_str()), (403, "human-only"), "{method} {path} with an agent's token");
+            assert_eq!((agent.status, agent.code.as_str()), (403, "token-audience"), "{method} {path} with an agent's token");
             asked += 1;
         }
     }
