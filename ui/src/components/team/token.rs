@@ -47,7 +47,7 @@ pub(crate) fn Tokens(
                 </For>
             </ul>
             {more}
-            <p class="faint small-text">"admin reads session messages for admins, and has no right of a person. `vibe-relay token` creates tokens and gives them an end."</p>
+            <p class="faint small-text">"With admin, an agent reads session messages for admins. It gets no right of a person. " <code>"vibe-relay token"</code> " creates tokens and gives them an end."</p>
         </section>
     }
     .into_any()
