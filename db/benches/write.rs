@@ -19,7 +19,7 @@ use domain::runs::evidence::RepositoryInfo;
 use domain::team::agent::Registration;
 use domain::team::message::{MessageRefusal, NewMessage};
 use domain::team::person::{OWNER, PersonRole};
-use domain::team::token::TokenTerms;
+use domain::team::token::{TokenAudience, TokenTerms};
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;
@@ -201,7 +201,7 @@ async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     for number in 0..WRITERS + 2 {
         let who = Registration { name: format!("agent-{number}"), ..Registration::default() };
         let token = db.create_agent_token(&owner(), project, who, TokenTerms::default()).await?;
-        agents.push(db.caller(&token).await?.ok_or("no caller")?);
+        agents.push(db.identify(&token, TokenAudience::Mcp).await?.ok_or("no caller")?.caller);
     }
     Ok(agents)
 }

@@ -19,7 +19,7 @@ use domain::runs::usage::Usage;
 use domain::team::agent::Registration;
 use domain::team::person::{OWNER, PersonRole};
 use domain::team::role::Role;
-use domain::team::token::TokenTerms;
+use domain::team::token::{TokenAudience, TokenTerms};
 use domain::wire::NewProject;
 use serde_json::{Value, json};
 
@@ -161,8 +161,8 @@ impl Store {
         };
         let reserved = self.db.reserve_run(new).await?;
         self.db.run_session(&reserved.run.id, &format!("session of {}", reserved.run.id)).await?;
-        let caller = self.db.caller(&reserved.token).await?.ok_or("the run has no caller")?;
-        Ok(Agent { caller, run: reserved.run.id })
+        let holder = self.db.identify(&reserved.token, TokenAudience::Mcp).await?.ok_or("the run has no caller")?;
+        Ok(Agent { caller: holder.caller, run: reserved.run.id })
     }
 
     async fn end(&self, agent: Agent) -> Outcome {

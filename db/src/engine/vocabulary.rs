@@ -12,6 +12,9 @@ use crate::error::Result;
 
 /// How many words of the vocabulary stand for one of the query.
 const MAX_LIKE_WORDS: usize = 32;
+/// How many words that begin with one of the query are looked up word by word. To look up a beginning, SQLite collects all texts of all its
+/// words first, even if only a few are wanted.
+const MAX_BEGUN_WORDS: usize = 24;
 
 #[derive(Debug)]
 struct IndexedWord {
@@ -54,9 +57,19 @@ impl Vocabulary {
 
     /// The expression for the words of the index that are like a word of the query.
     pub(crate) fn expression(&self, term: &Term) -> Option<String> {
-        let like = self.like(term, MAX_LIKE_WORDS);
-        let beginning = Some(term.text()).filter(|_| term.matches_beginnings());
-        (beginning.is_some() || !like.is_empty()).then(|| any_of(&like, beginning))
+        let mut words = self.like(term, MAX_LIKE_WORDS);
+        let begun = if term.matches_beginnings() { self.begun(term.text(), MAX_BEGUN_WORDS + 1) } else { Vec::new() };
+        let beginning = (begun.len() > MAX_BEGUN_WORDS).then(|| term.text());
+        if beginning.is_none() {
+            words.extend(begun);
+        }
+        (beginning.is_some() || !words.is_empty()).then(|| any_of(&words, beginning))
+    }
+
+    /// The words that begin with `beginning`, at most `most`.
+    fn begun(&self, beginning: &str, most: usize) -> Vec<String> {
+        let words = self.words.read().unwrap_or_else(PoisonError::into_inner);
+        words.known.iter().filter(|known| known.word.starts_with(beginning)).take(most).map(|known| known.word.to_string()).collect()
     }
 
     /// The words that are like `term` without beginning with it, the likest first, at most `most`.
@@ -71,5 +84,25 @@ impl Vocabulary {
             .collect();
         like.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.len().cmp(&other.1.len())).then(one.1.cmp(other.1)));
         like.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocabulary(count: usize) -> Vocabulary {
+        let known = (0..count).map(|number| format!("worker{number}")).map(|word| IndexedWord { letters: letters_of(&word), word: word.into() });
+        Vocabulary { words: Arc::new(RwLock::new(Words { last: 0, known: known.collect() })) }
+    }
+
+    #[test]
+    fn few_words_with_a_beginning_are_named_and_many_are_not() {
+        let beginning = Term::new("worker");
+        assert_eq!(vocabulary(0).expression(&beginning), None);
+        assert_eq!(vocabulary(2).expression(&beginning), Some(r#"("worker0" OR "worker1")"#.to_owned()));
+        let most = vocabulary(MAX_BEGUN_WORDS).expression(&beginning).unwrap_or_default();
+        assert!(most.ends_with(r#" OR "worker23")"#), "{most}");
+        assert_eq!(vocabulary(MAX_BEGUN_WORDS + 1).expression(&beginning), Some(r#"("worker" *)"#.to_owned()));
     }
 }

@@ -23,7 +23,7 @@ use crate::error::Result;
 const MAX_CANDIDATES: i64 = 150;
 const FEW: usize = 10;
 /// How many texts may hold a word that helps to find them.
-const MAX_COMMON: i64 = 10_000;
+pub(crate) const MAX_COMMON: i64 = 3_000;
 
 /// The texts, named `d`, that a person may read: those of all projects, or of project `$2`; and of memory what has not expired at `$4`, or
 /// nothing if that is missing. No other place decides it, and it stands before the limit, so that texts out of reach take no place.

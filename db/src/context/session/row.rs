@@ -40,9 +40,8 @@ pub(crate) fn audience_words(reader: &Reader, session: &ContextSession, visibili
     own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
 }
 
-/// How many messages one expression yields, and how many may hold a word that helps to find them.
+/// How many messages one expression yields.
 const MAX_CANDIDATES: i64 = 150;
-pub(super) const MAX_COMMON: i64 = 10_000;
 
 /// The newest messages of session `$2` that match the expression `$1` and have one of `audiences` audiences, which are bound from `$4` on, at
 /// most `$3`. The cross join makes the words come first: the other way round, the index would be asked about each message of the session.

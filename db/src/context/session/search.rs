@@ -12,7 +12,7 @@ use domain::refusal::Refusal;
 use sqlx::Connection;
 
 use super::row::{self, Candidate};
-use crate::board::search::row::expressions;
+use crate::board::search::row::{MAX_COMMON, expressions};
 use crate::caller::Caller;
 use crate::engine::dialect::words_index;
 use crate::engine::open::Db;
@@ -62,7 +62,7 @@ impl Db {
         let token = words_index::session_token(session.id.as_str());
         let groups: Vec<String> = words.terms.iter().filter_map(|term| self.vocabulary.expression(term)).collect();
         let within: Vec<String> = groups.iter().map(|group| format!("\"{token}\" AND {group}")).collect();
-        let counts = words_index::count_messages(&mut snapshot, &within, row::MAX_COMMON + 1).await?;
+        let counts = words_index::count_messages(&mut snapshot, &within, MAX_COMMON + 1).await?;
         let counted = counts.into_iter().zip(groups).collect();
         let mut candidates = BTreeMap::new();
         for expression in expressions(counted) {
