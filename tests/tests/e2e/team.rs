@@ -65,6 +65,8 @@ async fn team_page_shows_agents_as_they_join() {
     browser.fill("#agent-name", "mara").await;
     browser.fill("#agent-team", "platform").await;
     browser.click(".option-box:first-child input").await;
+    browser.click("#token-permissions option[value='read write admin']").await;
+    browser.click("#token-lifetime option[value='86400']").await;
     browser.press("Create token").await;
     browser.shows("dialog", "it is shown only once").await;
     let shown = browser.evaluate("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
@@ -74,6 +76,11 @@ async fn team_page_shows_agents_as_they_join() {
     browser.press("Done").await;
     browser.lacks("dialog").await;
     assert_eq!(browser.evaluate(&format!("document.documentElement.outerHTML.includes('{mara}')")).await, false, "the token is shown once");
+
+    let tokens: Value = server.get("/api/tokens").await.unwrap();
+    let terms = tokens["items"].as_array().unwrap().iter().find(|token| token["holder"] == "platform/mara").unwrap();
+    assert_eq!(terms["permissions"], json!(["read", "write", "admin"]));
+    assert!(terms["expires_at"].is_string(), "{terms}");
 
     let who: Vec<Value> = serde_json::from_str(&text(&server, &mara, "who", json!({})).await).unwrap();
     assert!(who.iter().any(|agent| agent["name"] == "platform/mara"), "the token is accepted: {who:?}");

@@ -1,6 +1,7 @@
 //! The dialog that creates an agent token or an invite token. Each token is shown once.
 
 use domain::team::role::Role;
+use domain::team::token::Permissions;
 use domain::wire::{CreatedToken, NewToken};
 use leptos::prelude::*;
 
@@ -8,6 +9,7 @@ use crate::client::Client;
 use crate::components::copy_button::CopyField;
 use crate::components::dialog::Dialog;
 use crate::components::form::{CheckboxGroup, Form, Sending, TextField, has_text, non_empty};
+use crate::components::team::token::TokenTermsFields;
 use crate::moves::Choice;
 use crate::project_data::ProjectData;
 
@@ -32,6 +34,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let for_one = RwSignal::new(true);
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
+    let (permissions, expires_in) = (RwSignal::new(Permissions::default()), RwSignal::new(None));
     let created = RwSignal::new(None::<(CreatedToken, bool)>);
     let ready = Signal::derive(move || !for_one.get() || (has_text(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
@@ -40,7 +43,8 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
         if is_for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = non_empty(team).map(|team| team.trim().to_owned());
-            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None, permissions: None, expires_in: None };
+            let permissions = Some(permissions.get_untracked());
+            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None, permissions, expires_in: expires_in.get_untracked() };
             sending.run(client.create_token(data.project(), new), then);
         } else {
             sending.run(client.create_invite_token(data.project()), then);
@@ -59,6 +63,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
                         <TextField id="agent-team" label="Team (optional)" value=team max_length=40 placeholder="platform" />
                     </div>
                     <CheckboxGroup legend="Roles" offered=OFFERED_ROLES.to_vec() picked=roles hint="A lead receives copies of all messages, assigns tasks and reviews them." />
+                    <TokenTermsFields permissions=permissions expires_in=expires_in />
                 </Show>
             </Form>
         }

@@ -1,4 +1,5 @@
-//! The list of tokens: who holds each, what it permits and until when, with a choice of the permissions and a button that revokes it.
+//! The list of tokens: who holds each, what it permits and until when, with a choice of the permissions and a button that revokes it; and the
+//! fields for the terms of a new one.
 
 use domain::team::token::{Permissions, Token, TokenKind};
 use domain::time::Timestamp;
@@ -51,6 +52,41 @@ pub(crate) fn Tokens(
         </section>
     }
     .into_any()
+}
+
+/// The lifetimes that are offered, in seconds; none for a token without an end.
+const LIFETIMES: [(&str, Option<u64>); 5] =
+    [("Until revoked", None), ("One day", Some(86_400)), ("One week", Some(604_800)), ("30 days", Some(2_592_000)), ("One year", Some(31_536_000))];
+
+/// The fields for what a new token permits, and until when.
+#[component]
+pub(crate) fn TokenTermsFields(permissions: RwSignal<Permissions>, expires_in: RwSignal<Option<u64>>) -> impl IntoView {
+    let choose = move |given: String| {
+        if let Ok(chosen) = given.parse() {
+            permissions.set(chosen);
+        }
+    };
+    let permission_options = OFFERED
+        .map(|offered| view! { <option value=offered.to_string() selected=offered == permissions.get_untracked()>{offered.to_string()}</option> });
+    let lifetimes = LIFETIMES.map(|(label, seconds)| view! { <option value=seconds.unwrap_or_default()>{label}</option> });
+    view! {
+        <div class="field-row">
+            <div class="field">
+                <label for="token-permissions">"Permissions"</label>
+                <select id="token-permissions" class="input" on:change:target=move |event| choose(event.target().value())>
+                    {permission_options.into_iter().collect_view()}
+                </select>
+            </div>
+            <div class="field">
+                <label for="token-lifetime">"Valid for"</label>
+                <select id="token-lifetime" class="input" on:change:target=move |event| {
+                    expires_in.set(event.target().value().parse().ok().filter(|seconds| *seconds > 0));
+                }>
+                    {lifetimes.into_iter().collect_view()}
+                </select>
+            </div>
+        </div>
+    }
 }
 
 #[component]
