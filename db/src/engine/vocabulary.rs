@@ -55,35 +55,23 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// The expression for the words of the index that are like a word of the query.
+    /// The expression for the words of the index that are like a word of the query: those that begin with it, and the likest of the others.
     pub(crate) fn expression(&self, term: &Term) -> Option<String> {
-        let mut words = self.like(term, MAX_LIKE_WORDS);
-        let begun = if term.matches_beginnings() { self.begun(term.text(), MAX_BEGUN_WORDS + 1) } else { Vec::new() };
-        let beginning = (begun.len() > MAX_BEGUN_WORDS).then(|| term.text());
-        if beginning.is_none() {
-            words.extend(begun);
+        let words = self.words.read().unwrap_or_else(PoisonError::into_inner);
+        let (mut begun, mut like) = (Vec::new(), Vec::new());
+        for known in &words.known {
+            if term.matches_beginnings() && known.word.starts_with(term.text()) {
+                begun.push(known.word.as_ref());
+            } else if term.can_be_like(known.letters) {
+                like.push((term.likeness(&known.word), known.word.as_ref()));
+            }
         }
-        (beginning.is_some() || !words.is_empty()).then(|| any_of(&words, beginning))
-    }
-
-    /// The words that begin with `beginning`, at most `most`.
-    fn begun(&self, beginning: &str, most: usize) -> Vec<String> {
-        let words = self.words.read().unwrap_or_else(PoisonError::into_inner);
-        words.known.iter().filter(|known| known.word.starts_with(beginning)).take(most).map(|known| known.word.to_string()).collect()
-    }
-
-    /// The words that are like `term` without beginning with it, the likest first, at most `most`.
-    pub(crate) fn like(&self, term: &Term, most: usize) -> Vec<String> {
-        let words = self.words.read().unwrap_or_else(PoisonError::into_inner);
-        let can_be_like = words.known.iter().filter(|known| term.can_be_like(known.letters));
-        let is_begun = |word: &str| term.matches_beginnings() && word.starts_with(term.text());
-        let mut like: Vec<(u8, &str)> = can_be_like
-            .filter(|known| !is_begun(&known.word))
-            .map(|known| (term.likeness(&known.word), known.word.as_ref()))
-            .filter(|(likeness, _)| *likeness > 0)
-            .collect();
+        like.retain(|(likeness, _)| *likeness > 0);
         like.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.len().cmp(&other.1.len())).then(one.1.cmp(other.1)));
-        like.into_iter().take(most).map(|(_, word)| word.to_owned()).collect()
+        let beginning = (begun.len() > MAX_BEGUN_WORDS).then(|| term.text());
+        let begun = begun.into_iter().filter(|_| beginning.is_none());
+        let named: Vec<&str> = like.into_iter().take(MAX_LIKE_WORDS).map(|(_, word)| word).chain(begun).collect();
+        (beginning.is_some() || !named.is_empty()).then(|| any_of(&named, beginning))
     }
 }
 

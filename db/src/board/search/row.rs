@@ -20,8 +20,8 @@ use crate::engine::dialect::words_index::{self, MATCHING};
 use crate::error::Result;
 
 /// How many texts one expression yields, and how few of them call for a wider one.
-const MAX_CANDIDATES: i64 = 150;
-const FEW: usize = 10;
+pub(crate) const MAX_CANDIDATES: i64 = 150;
+pub(crate) const FEW: usize = 10;
 /// How many texts may hold a word that helps to find them.
 pub(crate) const MAX_COMMON: i64 = 3_000;
 

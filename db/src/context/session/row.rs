@@ -13,6 +13,7 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, QueryBuilder, Row, Sqlite, SqliteConnection};
 
+use crate::board::search::row::MAX_CANDIDATES;
 use crate::caller::Caller;
 use crate::engine::column::{json, optional, parsed};
 use crate::engine::dialect::words_index::MATCHING_MESSAGES;
@@ -39,9 +40,6 @@ pub(crate) fn audience_words(reader: &Reader, session: &ContextSession, visibili
     let own = audiences(reader, session.project_id.as_ref());
     own.iter().filter(|audience| visibility.is_none_or(|wanted| audience.visibility == wanted)).map(Audience::as_text).collect()
 }
-
-/// How many messages one expression yields.
-const MAX_CANDIDATES: i64 = 150;
 
 /// The newest messages of session `$2` that match the expression `$1` and have one of `audiences` audiences, which are bound from `$4` on, at
 /// most `$3`. The cross join makes the words come first: the other way round, the index would be asked about each message of the session.

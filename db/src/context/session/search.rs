@@ -12,7 +12,7 @@ use domain::refusal::Refusal;
 use sqlx::Connection;
 
 use super::row::{self, Candidate};
-use crate::board::search::row::{MAX_COMMON, expressions};
+use crate::board::search::row::{FEW, MAX_COMMON, expressions};
 use crate::caller::Caller;
 use crate::engine::dialect::words_index;
 use crate::engine::open::Db;
@@ -20,8 +20,6 @@ use crate::error::Result;
 
 /// Scores are rounded to hundredths.
 const STEP: f64 = 0.01;
-/// How few candidates call for a wider expression.
-const FEW: usize = 10;
 
 /// The words that a caller looks for in a session, and where.
 #[derive(Debug, Clone, PartialEq)]

@@ -91,7 +91,7 @@ async fn count_in(connection: &mut SqliteConnection, index: &str, expressions: &
 
 /// The expression that matches texts with any of the words, or with a word that begins with `beginning`. Each word is quoted, so that none is
 /// read as an operator.
-pub(crate) fn any_of(words: &[String], beginning: Option<&str>) -> String {
+pub(crate) fn any_of(words: &[&str], beginning: Option<&str>) -> String {
     let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
     let words = words.iter().map(|word| quoted(word)).chain(beginning.map(|beginning| format!("{} *", quoted(beginning))));
     format!("({})", words.collect::<Vec<_>>().join(" OR "))
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn every_word_of_an_expression_is_quoted() {
-        assert_eq!(any_of(&["or".to_owned(), "a\"b".to_owned()], Some("near")), r#"("or" OR "a""b" OR "near" *)"#);
-        assert_eq!(any_of(&["x".to_owned()], None), r#"("x")"#);
+        assert_eq!(any_of(&["or", "a\"b"], Some("near")), r#"("or" OR "a""b" OR "near" *)"#);
+        assert_eq!(any_of(&["x"], None), r#"("x")"#);
     }
 }

@@ -66,15 +66,13 @@ pub(crate) fn TokenTermsFields(permissions: RwSignal<Permissions>, expires_in: R
             permissions.set(chosen);
         }
     };
-    let permission_options = OFFERED
-        .map(|offered| view! { <option value=offered.to_string() selected=offered == permissions.get_untracked()>{offered.to_string()}</option> });
     let lifetimes = LIFETIMES.map(|(label, seconds)| view! { <option value=seconds.unwrap_or_default()>{label}</option> });
     view! {
         <div class="field-row">
             <div class="field">
                 <label for="token-permissions">"Permissions"</label>
                 <select id="token-permissions" class="input" on:change:target=move |event| choose(event.target().value())>
-                    {permission_options.into_iter().collect_view()}
+                    {permission_options(permissions.get_untracked())}
                 </select>
             </div>
             <div class="field">
@@ -110,11 +108,9 @@ fn TokenRow(token: Token, changed: Trigger) -> impl IntoView {
                 Err(_) => select.set_value(&permissions.to_string()),
             });
         };
-        let options =
-            OFFERED.map(|offered| view! { <option value=offered.to_string() selected=offered == permissions>{offered.to_string()}</option> });
         view! {
             <select class="input narrow" aria-label=for_reader on:change:target=move |event| choose(event.target())>
-                {options.into_iter().collect_view()}
+                {permission_options(permissions)}
             </select>
         }
     });
@@ -144,6 +140,11 @@ fn TokenRow(token: Token, changed: Trigger) -> impl IntoView {
         </li>
     }
     .into_any()
+}
+
+fn permission_options(selected: Permissions) -> impl IntoView {
+    let option = |offered: Permissions| view! { <option value=offered.to_string() selected=offered == selected>{offered.to_string()}</option> };
+    OFFERED.map(option).into_iter().collect_view()
 }
 
 fn label(token: &Token) -> String {
