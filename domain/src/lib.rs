@@ -1,7 +1,7 @@
 //! The rules and the vocabulary of vibe-relay: pure, without I/O, clock or randomness, so that the browser runs the same code as the server.
 //!
 //! Areas: [`board`] (projects, tasks, goals and the table of legal moves), [`runs`] (attempts by managed agents), [`team`] (participants
-//! and their messages), [`context`] (sessions in which they share findings, and their memory). Logs: [`audit`], [`event`]. On the wire: [`wire`], [`refusal`]. Outside the areas: [`actor`], [`config`], [`id`], [`likeness`], [`text`], [`time`].
+//! and their messages), [`context`] (sessions in which they share findings, and their memory), [`warroom`] (claims, and what agents hand on). Logs: [`audit`], [`event`]. On the wire: [`wire`], [`refusal`]. Outside the areas: [`actor`], [`config`], [`id`], [`likeness`], [`text`], [`time`].
 #![forbid(unsafe_code)]
 
 pub mod actor;
@@ -22,6 +22,7 @@ pub mod text;
 mod text_schema;
 pub mod time;
 mod vocabulary;
+pub mod warroom;
 pub mod wire;
 
 pub use vocabulary::UnknownValue;

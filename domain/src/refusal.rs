@@ -43,6 +43,7 @@ macro_rules! each_refusal {
             Session($crate::context::session::SessionRefusal),
             Memory($crate::context::memory::MemoryRefusal),
             Import($crate::context::import::ImportRefusal),
+            Claim($crate::warroom::claim::refusal::ClaimRefusal),
         }
     };
 }

@@ -1,0 +1,5 @@
+//! The war room: what keeps agents on one repository out of each other's way, and what they hand on. Each file is one noun.
+
+pub mod claim;
+pub mod class;
+pub mod context_left;

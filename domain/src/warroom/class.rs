@@ -1,0 +1,79 @@
+//! The class of an agent: what it can do. Its roles say what it is assigned to do.
+
+use std::time::Duration;
+
+use crate::runs::agent_kind::AgentKind;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// What an agent can do, permanently.
+    AgentClass, "class" {
+        /// Coordinates and assigns work. Reads the code, and does not change it.
+        Lead = "lead",
+        /// Changes the code. No other class does.
+        Coder = "coder",
+        /// Builds, tests and runs commands.
+        Builder = "builder",
+        /// Knows a part of the code and answers questions about it.
+        Oracle = "oracle",
+        /// Investigates one question and reports.
+        Recon = "recon",
+    }
+}
+
+impl AgentClass {
+    /// The class of a managed agent, which its kind decides. A reviewer builds and tests what others wrote, and changes nothing.
+    pub const fn of(kind: AgentKind) -> Self {
+        match kind {
+            AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,
+            AgentKind::Coder => Self::Coder,
+            AgentKind::Reviewer => Self::Builder,
+        }
+    }
+
+    /// Whether it may change files of the repository.
+    pub const fn edits(self) -> bool {
+        matches!(self, Self::Coder)
+    }
+
+    /// Whether it may run commands in a checkout.
+    pub const fn runs_commands(self) -> bool {
+        !matches!(self, Self::Oracle)
+    }
+
+    /// How old the report of an agent about its own context may be before its messages are refused. Classes that work all the time use up their
+    /// context faster than those that wait for questions.
+    pub const fn report_due(self) -> Duration {
+        let minutes = match self {
+            Self::Coder | Self::Builder | Self::Recon => 5,
+            Self::Lead => 15,
+            Self::Oracle => 30,
+        };
+        Duration::from_secs(minutes * 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_coders_edit_and_only_oracles_run_nothing() {
+        let [edit, idle] = [AgentClass::edits, |class: AgentClass| !class.runs_commands()]
+            .map(|has| AgentClass::ALL.iter().copied().filter(|class| has(*class)).collect::<Vec<_>>());
+        assert_eq!(edit, [AgentClass::Coder]);
+        assert_eq!(idle, [AgentClass::Oracle]);
+    }
+
+    #[test]
+    fn reports_are_due_by_class() {
+        let minutes = AgentClass::ALL.iter().map(|class| (class.as_str(), class.report_due().as_secs() / 60)).collect::<Vec<_>>();
+        assert_eq!(minutes, [("lead", 15), ("coder", 5), ("builder", 5), ("oracle", 30), ("recon", 5)]);
+    }
+
+    #[test]
+    fn kind_of_a_managed_agent_decides_its_class() {
+        let classes = AgentKind::ALL.iter().map(|kind| AgentClass::of(*kind)).collect::<Vec<_>>();
+        assert_eq!(classes, [AgentClass::Lead, AgentClass::Coder, AgentClass::Builder, AgentClass::Lead]);
+    }
+}
