@@ -1,5 +1,9 @@
 //! The war room: what keeps agents on one repository out of each other's way, and what they hand on. Each file is one noun.
 
+pub mod battle_plan;
 pub mod claim;
 pub mod class;
 pub mod context_left;
+pub mod raid_log;
+pub mod trigger;
+pub mod zone;

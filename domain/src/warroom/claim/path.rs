@@ -90,15 +90,18 @@ impl ClaimPath {
         self.text.split('/').next().is_some_and(|first| first.chars().all(|letter| matches!(letter, '*' | '?')))
     }
 
-    /// Whether some file could match both paths. A path and a folder above it overlap: a file in the place of the folder would remove the path.
+    /// Whether some file could match both paths, or one of them names a folder above the other.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (own, others) = (names_of(&self.key), names_of(&other.key));
         let is_same = |one: &[char], other: &[char]| intersect(one, other, |letter| *letter == '*', |a, b| *a == '?' || *b == '?' || a == b);
-        let overlap = |one: &[Vec<char>], other: &[Vec<char>]| intersect(one, other, |name| is_any(name), |a, b| is_same(a, b));
-        let any = vec!['*', '*'];
-        let below = |names: &[Vec<char>]| [names, std::slice::from_ref(&any)].concat();
-        overlap(&own, &others) || overlap(&below(&own), &others) || overlap(&own, &below(&others))
+        intersect(&own, &others, |name| is_any(name), |one, other| is_same(one, other)) || is_above(&own, &others) || is_above(&others, &own)
     }
+}
+
+/// Whether `folder` names a folder that leads to what `path` names. Globs lead nowhere: `*` is not above `src/lib.rs`, because it names files.
+fn is_above(folder: &[Vec<char>], path: &[Vec<char>]) -> bool {
+    let is_literal = |name: &[char]| !name.iter().any(|letter| matches!(letter, '*' | '?'));
+    folder.len() < path.len() && folder.iter().zip(path).all(|(one, other)| one == other && is_literal(one))
 }
 
 /// Returns the part of an absolute path below a root.

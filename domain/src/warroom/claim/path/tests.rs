@@ -61,6 +61,7 @@ fn overlapping_paths_share_a_file() {
         ("src/lib.rs", "src/*.rs"),
         ("src/lib.rs", "src/"),
         ("src/lib.rs", "src"),
+        ("src/*.rs", "src"),
         ("src/**", "src/a/b/c.rs"),
         ("**/*.rs", "src/a/*b.rs"),
         ("src/*/mod.rs", "src/a*/m?d.rs"),
@@ -70,7 +71,15 @@ fn overlapping_paths_share_a_file() {
     for (one, other) in overlapping {
         assert!(path(one).overlaps(&path(other)), "{one} and {other}");
     }
-    let apart = [("src/lib.rs", "src/lib.rs.bak"), ("src/*.rs", "src/*.md"), ("src/", "srcs/a"), ("a/*/c", "a/b/d"), ("src/a?.rs", "src/a.rs")];
+    let apart = [
+        ("src/lib.rs", "src/lib.rs.bak"),
+        ("src/*.rs", "src/*.md"),
+        ("src/", "srcs/a"),
+        ("a/*/c", "a/b/d"),
+        ("src/a?.rs", "src/a.rs"),
+        ("Cargo.toml", "**/*.md"),
+        ("*", "src/lib.rs"),
+    ];
     for (one, other) in apart {
         assert!(!path(one).overlaps(&path(other)), "{one} and {other}");
     }
@@ -86,15 +95,16 @@ fn whole_repository_is_recognized() {
     }
 }
 
-/// Whether a path is among those that the claim is for, or in one of them, or leads to one.
+/// Whether a claim is for a file, by the definition of its wildcards.
 fn stands_for(glob: &[&str], given: &[&str]) -> bool {
     match (glob, given) {
-        ([], _) | (_, []) => true,
-        (["**", rest @ ..], _) => stands_for(rest, given) || stands_for(glob, &given[1..]),
+        ([], []) => true,
+        (["**", rest @ ..], _) => stands_for(rest, given) || (!given.is_empty() && stands_for(glob, &given[1..])),
         ([name, rest @ ..], [own, others @ ..]) => {
             let (name, own): (Vec<char>, Vec<char>) = (name.chars().collect(), own.chars().collect());
             is_named(&name, &own) && stands_for(rest, others)
         }
+        _ => false,
     }
 }
 
@@ -107,7 +117,7 @@ fn is_named(glob: &[char], name: &[char]) -> bool {
     }
 }
 
-/// Every path with up to four folders and names of up to two letters.
+/// Every path of up to four names of up to two letters.
 fn files() -> Vec<Vec<&'static str>> {
     let mut all: Vec<Vec<&str>> = vec![Vec::new()];
     let mut last = all.clone();
@@ -126,15 +136,18 @@ proptest! {
         prop_assert_eq!(one.overlaps(&other), other.overlaps(&one));
     }
 
-    /// A file that two claims stand for makes them overlap.
+    /// Claims overlap if and only if they are for a common file, or one is a folder above the other.
     #[test]
     fn shared_file_is_an_overlap(one in "(a|b|ab|\\*|a\\*|\\?|\\*\\*)(/(a|b|\\*|b\\?|\\*\\*)){0,2}", other in "(a|b|ba|\\*|\\*b|\\?|\\*\\*)(/(a|b|\\*|\\*\\*)){0,2}") {
         let (one, other) = (path(&one), path(&other));
         let names = |path: &ClaimPath| path.key().split('/').map(str::to_owned).collect::<Vec<_>>();
         let (own, others) = (names(&one), names(&other));
         let (own, others): (Vec<&str>, Vec<&str>) = (own.iter().map(String::as_str).collect(), others.iter().map(String::as_str).collect());
-        let is_shared = files().iter().filter(|file| file.len() == 4).any(|file| stands_for(&own, file) && stands_for(&others, file));
-        prop_assert_eq!(one.overlaps(&other), is_shared, "{} and {}", one, other);
+        let is_shared = files().iter().any(|file| stands_for(&own, file) && stands_for(&others, file));
+        let is_literal = |path: &ClaimPath| !path.is_glob();
+        let leads = |short: &[&str], long: &[&str]| short.len() < long.len() && long.starts_with(short);
+        let is_above = (is_literal(&one) && leads(&own, &others)) || (is_literal(&other) && leads(&others, &own));
+        prop_assert_eq!(one.overlaps(&other), is_shared || is_above, "{} and {}", one, other);
     }
 
     #[test]
