@@ -1,5 +1,5 @@
-//! `vibe-relay hook`: called by Claude Code when an agent starts a helper and when the helper ends. The board counts helpers and may refuse
-//! one. Must not know how many are allowed.
+//! `vibe-relay hook`: called by Claude Code when an agent starts a helper or edits a file, and when a helper ends. The board may refuse the
+//! start and the edit. Must not know how many helpers are allowed, or who holds a file.
 
 use std::io::Read;
 use std::path::Path;
@@ -36,10 +36,23 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
     let occasion = HookInput::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
-    if let Some(refusal) = hook_response(&access, &occasion, TIMEOUTS).await {
-        output::line(refusal);
+    let response = match occasion.edit() {
+        Some((path, call_id)) => edit_response(&access, &occasion, path, &call_id).await,
+        None => hook_response(&access, &occasion, TIMEOUTS).await,
+    };
+    if let Some(response) = response {
+        output::line(response);
     }
     Ok(())
+}
+
+/// The answer about an edit: nothing if the agent may edit the file and there is nothing to say. Without the board, no edit is safe.
+async fn edit_response(access: &BoardAccess, occasion: &HookInput, path: &str, call_id: &str) -> Option<Value> {
+    let claim = json!({"file_path": path});
+    match ::mcp::call_tool(&access.database, &access.token, "claim_file", claim, call_id, TIMEOUTS.start).await {
+        Ok(warning) => (!warning.trim().is_empty()).then(|| occasion.note(&warning)),
+        Err(error) => occasion.refusal(&error.to_string()),
+    }
 }
 
 /// The answer for Claude Code, if it needs one.

@@ -35,6 +35,8 @@ CREATE TABLE projects (
   -- Its own budget; without one, the configured budget applies.
   budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
   -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
+  -- Whether edits of files that another agent claimed are refused or only warned about.
+  claim_mode         TEXT NOT NULL DEFAULT 'enforced' CHECK (claim_mode IN ('enforced', 'advisory')),
   allowed_access     TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(allowed_access)),
   -- Since when a person lets no new agent start in it, and when the last such pause ended. The pause of all projects is in `meta`.
   paused_at          TEXT,
@@ -745,6 +747,37 @@ CREATE TABLE imported_records (
   reference  TEXT NOT NULL,
   PRIMARY KEY (project_id, origin, kind, original)
 ) STRICT;
+
+-- War room.
+
+-- Paths that only one agent may edit. They are compared within one repository (`git_dir`), whichever of its projects the agents belong to.
+-- `key` is the path in the form in which all aliases are equal. A managed agent has its task.
+CREATE TABLE claims (
+  id         INTEGER PRIMARY KEY,
+  git_dir    TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  agent_name TEXT NOT NULL,
+  task_id    TEXT REFERENCES tasks(id),
+  path       TEXT NOT NULL,
+  key        TEXT NOT NULL,
+  claimed_at TEXT NOT NULL,
+  UNIQUE (git_dir, key)
+) STRICT;
+CREATE INDEX claims_by_agent ON claims (project_id, agent_name);
+
+-- The agents that wait for a path, in the order of their ids.
+CREATE TABLE claim_waits (
+  id         INTEGER PRIMARY KEY,
+  git_dir    TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  agent_name TEXT NOT NULL,
+  task_id    TEXT REFERENCES tasks(id),
+  path       TEXT NOT NULL,
+  key        TEXT NOT NULL,
+  since      TEXT NOT NULL,
+  UNIQUE (git_dir, project_id, agent_name, key)
+) STRICT;
+CREATE INDEX claim_waits_by_agent ON claim_waits (project_id, agent_name);
 
 -- Log.
 

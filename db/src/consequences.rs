@@ -3,12 +3,12 @@
 //! | cause | consequences |
 //! |---|---|
 //! | a task changed ([`task_changed`]) | attention of its dependents, the status of its goal, a round of orchestration, the status of the project |
-//! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, notices to leads and assignee, its question is closed |
+//! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, the claims of one that is put back pass on, notices to leads and assignee, its question is closed |
 //! | an agent joined ([`agent_joined`]) | it receives the broadcasts that it missed, the attention that it had left is cleared from its tasks |
-//! | an agent left ([`agent_left`]) | its minions fail, handshakes stop waiting for it, its open tasks need attention |
+//! | an agent left ([`agent_left`]) | its minions fail, its claims pass on, handshakes stop waiting for it, its open tasks need attention |
 //! | a person left ([`person_left`]) | handshakes stop waiting for them, the senders of what they have not read are notified |
 //! | a project was removed ([`project_removed`]) | all rows about it are removed, and its events are replaced by empty ones |
-//! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, a failure is retried or needs attention |
+//! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, the claims of an attempt that failed or was stopped pass on, a failure is retried or needs attention |
 //!
 //! Must not decide whether a cause is legal.
 

@@ -30,6 +30,7 @@ mod runs;
 mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod warroom;
 
 pub use board::activity::ActivityQuery;
 pub use board::card::CardFilter;

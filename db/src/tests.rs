@@ -14,3 +14,4 @@ mod retention;
 mod runs;
 mod store;
 mod team;
+mod warroom;

@@ -42,6 +42,7 @@ use crate::team::minion::MinionEvent;
 use crate::team::person::PersonEvent;
 use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
+use crate::warroom::claim::ClaimEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
@@ -136,6 +137,7 @@ join! {
     Session(SessionEvent),
     Memory(MemoryEvent),
     Import(ImportEvent),
+    Claim(ClaimEvent),
 }
 
 #[cfg(test)]

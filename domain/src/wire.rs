@@ -40,6 +40,7 @@ use crate::runs::permission::{PermissionAnswer, PermissionRequest};
 use crate::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use crate::team::person::Person;
 use crate::time::Timestamp;
+use crate::warroom::claim::ClaimMode;
 
 /// The host name of the board in a browser. Cookies ignore ports, so the name keeps the board's cookie from pages on other ports of
 /// `127.0.0.1` and `localhost`. Browsers resolve it to this machine.
@@ -122,6 +123,8 @@ pub struct ProjectPatch {
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
+    #[serde(default)]
+    pub claim_mode: Option<ClaimMode>,
     /// The budget in millionths of a US dollar; 0 for the configured one.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,

@@ -120,7 +120,10 @@ impl Handler {
         }
         let call_id = meta::call_id(&context.meta).map(|id| call::idempotency_key(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
         let caller = caller.with_call_id(call_id);
-        self.confirm_earlier_answers(&caller).await;
+        let is_by_hook = tools::is_by_hook(&caller, &request.name);
+        if !is_by_hook {
+            self.confirm_earlier_answers(&caller).await;
+        }
         let session = identity(&context.extensions)?.session.clone();
         let written = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Written>()).cloned();
         context.extensions.insert(Call { db: self.0.db.clone(), bearer: acting, caller: caller.clone(), scope });
@@ -136,6 +139,10 @@ impl Handler {
         let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
         if let Some(written) = written.filter(|_| inbox_was_read) {
             self.0.answers.add(&caller, shown_messages(result), written);
+        }
+        // Its model does not read the answer.
+        if is_by_hook {
+            return Ok(response);
         }
         match self.0.notices.take(&self.0.db, &caller, inbox_was_read).await {
             Ok(notices) => reply::add_notices(result, &notices),

@@ -6,6 +6,7 @@ mod bad_input;
 mod bridge;
 mod bridge_resource;
 mod calls;
+mod claim;
 mod connect;
 mod context;
 mod context_resource;

@@ -8,6 +8,7 @@ mod context;
 pub(crate) mod definition;
 mod managed;
 mod team;
+mod warroom;
 
 use std::sync::Arc;
 
@@ -23,21 +24,27 @@ use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 
 use self::definition::{Effect, External, ListingFacts, ToolDefinition};
+use self::managed::Need;
 use crate::handler::Handler;
 
 /// The server's instructions to the client's model. Clients cut them after 2 kB.
 pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project with their comments, and the agents who work on them. A task id looks like TASK-001; yours is in <issue> if you have one. check_inbox returns messages to you, send replies. Your token identifies you. Read notices at the end of a result before you continue. A refusal ends with the next legal step: take it.";
 
 /// The arguments that name the object of a call, the most telling first.
-const SUBJECTS: [&str; 7] = ["task_id", "session_id", "goal_id", "key", "message_id", "handshake_id", "project"];
+const SUBJECTS: [&str; 8] = ["task_id", "session_id", "goal_id", "key", "message_id", "handshake_id", "file_path", "project"];
 
 /// All tools.
 pub(crate) fn table() -> impl Iterator<Item = &'static ToolDefinition> {
-    [board::TOOLS, context::TOOLS, team::TOOLS].into_iter().flatten().copied().flatten()
+    [board::TOOLS, context::TOOLS, team::TOOLS, warroom::TOOLS].into_iter().flatten().copied().flatten()
 }
 
 pub(crate) fn definition(tool: &str) -> Option<&'static ToolDefinition> {
     table().find(|definition| definition.name == tool)
+}
+
+/// Whether a call comes from a hook of a managed agent and not from its model, which is not listed the tool.
+pub(crate) fn is_by_hook(caller: &Caller, tool: &str) -> bool {
+    matches!(caller, Caller::Run(_)) && definition(tool).is_some_and(|definition| definition.audience.managed.need == Need::Never)
 }
 
 /// Registers all tools.

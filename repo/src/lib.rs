@@ -25,6 +25,7 @@ mod history;
 mod identity;
 mod land;
 mod lane;
+mod location;
 mod lock;
 mod merge;
 mod nested;

@@ -55,6 +55,8 @@ pub enum Action {
     RecheckBranch { task: TaskId },
     /// Complete a handshake whose remaining targets are all unresponsive.
     CompleteHandshake { id: i64 },
+    /// End the claims of an external agent that no longer answers.
+    ExpireClaims { project: ProjectId, agent: String },
     /// Remove what is left of a deleted project.
     RemoveProject { project: ProjectId },
     /// Lift a parking that has expired.
@@ -82,6 +84,7 @@ pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_
     scheduler.clean_finished_tasks();
     scheduler.remove_deleted_projects();
     scheduler.complete_handshakes();
+    scheduler.expire_claims();
     scheduler.recheck_branches();
     let candidates = scheduler.classify_open_tasks();
     let candidates = scheduler.take_turns(candidates);
@@ -199,6 +202,16 @@ impl<'a> Scheduler<'a> {
                 self.schedule.actions.push(Action::CompleteHandshake { id: *id });
             } else {
                 self.tick_at(*unresponsive_at);
+            }
+        }
+    }
+
+    fn expire_claims(&mut self) {
+        for (project, agent, at) in &self.state.expiring_claims {
+            if *at <= self.now {
+                self.schedule.actions.push(Action::ExpireClaims { project: project.clone(), agent: agent.clone() });
+            } else {
+                self.tick_at(*at);
             }
         }
     }

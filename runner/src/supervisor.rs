@@ -160,6 +160,7 @@ impl Supervisor {
             Action::FlagUnresponsiveAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await?,
             Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await?,
+            Action::ExpireClaims { project, agent } => db.expire_claims(&project, &agent).await?,
             Action::RemoveProject { project } => {
                 let context = self.context.clone();
                 let job = JobKey::Removal(project.clone());

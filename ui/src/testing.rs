@@ -9,6 +9,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::{Agent, Health};
 use domain::team::role::Role;
 use domain::time::Timestamp;
+use domain::warroom::claim::ClaimMode;
 use domain::wire::{BoardView, FinishedCards};
 
 /// A coder's card with empty optional fields.
@@ -84,6 +85,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
+        claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         paused_at: None,
         archived_at: None,

@@ -114,16 +114,19 @@ impl Db {
                     None => before.description.clone(),
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
+                let claim_mode = patch.claim_mode.unwrap_or(before.claim_mode);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
-                if is_unchanged && budget == before.budget_micro_usd && allowed.is_none() && base.is_none() {
+                let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
+                if is_unchanged && allowed.is_none() && base.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
                 sqlx::query(
-                    "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, updated_at = $5 WHERE id = $1",
+                    "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, claim_mode = $7, updated_at = $5
+                     WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(title)
@@ -131,6 +134,7 @@ impl Db {
                 .bind(approval.as_str())
                 .bind(tx.now.to_string())
                 .bind(budget)
+                .bind(claim_mode.as_str())
                 .execute(&mut tx.connection)
                 .await?;
                 if budget != before.budget_micro_usd {

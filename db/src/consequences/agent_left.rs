@@ -1,11 +1,12 @@
-//! An agent leaves: its minions fail, handshakes stop waiting for it, and its open tasks need attention or another assignee.
+//! An agent leaves: its minions fail, its claims pass on, handshakes stop waiting for it, and its open tasks need attention or another assignee.
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
-use domain::team::agent::AgentEvent;
+use domain::team::agent::{AgentEvent, is_managed_name};
+use domain::warroom::claim::ReleaseReason;
 
 use crate::board::attention::write as attention;
 use crate::board::task::row::open_tasks_of;
@@ -18,6 +19,7 @@ use crate::team::agent::write as agent;
 use crate::team::handshake::write as handshake;
 use crate::team::message::run_end;
 use crate::team::minion::write as minion;
+use crate::warroom::claim::write as claim;
 
 /// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
 pub(crate) async fn agent_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
@@ -25,6 +27,8 @@ pub(crate) async fn agent_left(tx: &mut Tx, caller: &Caller, project: &ProjectId
     tx.record_without_card(caller, project, None, AgentEvent::Left { agent: name.to_owned() });
     minion::fail_minions_of_agent(tx, project, name).await?;
     handshake::drop_departed_target(tx, project, name).await?;
+    let reason = if is_managed_name(name) { ReleaseReason::Finished } else { ReleaseReason::Left };
+    claim::release_all(tx, caller, project, name, reason).await?;
     flag_open_tasks(tx, project, name).await
 }
 

@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 44] = [
+const STATEMENTS: [&str; 46] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -29,6 +29,8 @@ const STATEMENTS: [&str; 44] = [
     "DELETE FROM questions WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",
     "DELETE FROM comments WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",
     "DELETE FROM contributions WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",
+    "DELETE FROM claims WHERE project_id = $1",
+    "DELETE FROM claim_waits WHERE project_id = $1",
     "DELETE FROM hats WHERE project_id = $1",
     "DELETE FROM deliveries WHERE message_id IN (SELECT id FROM messages WHERE project_id = $1)",
     "UPDATE messages SET reply_to = NULL WHERE project_id = $1 AND reply_to IS NOT NULL",

@@ -1,11 +1,12 @@
-//! A run ends: its minions fail, its inbox is settled, and a failure is retried or needs attention.
+//! A run ends: its minions fail, its inbox is settled, its claims pass on unless its work goes on, and a failure is retried or needs attention.
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
-use domain::board::status::HeldBy;
+use domain::board::status::{HeldBy, Status};
 use domain::runs::backoff::backoff;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
+use domain::warroom::claim::ReleaseReason;
 use sqlx::Row;
 
 use crate::board::attention::write as attention;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::runs::permission::write as permission;
 use crate::team::message::run_end;
 use crate::team::minion::write as minion;
+use crate::warroom::claim::write as claim;
 
 /// The result of an ended run.
 pub(crate) struct Outcome<'a> {
@@ -45,6 +47,7 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
         run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
     permission::close_all(tx, &run.id).await?;
+    settle_claims(tx, card, &name, outcome).await?;
     let is_free = settle_waits(tx, card, outcome).await? || card.attention.is_none();
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
@@ -54,6 +57,18 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
         attention::request(tx, &Caller::Runner, &card.project_id, &card.id, question).await?;
     }
     task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
+}
+
+/// The claims of an attempt that failed or was stopped end with it: a retry asks again. Those of submitted work last until it is merged. Only
+/// an agent that goes on later stays in line.
+async fn settle_claims(tx: &mut Tx, card: &Card, agent: &str, outcome: &Outcome<'_>) -> Result<()> {
+    if outcome.failure.is_some() || outcome.holds || card.held_by == Some(HeldBy::Stop) {
+        return claim::release_all(tx, &Caller::Runner, &card.project_id, agent, ReleaseReason::Stopped).await;
+    }
+    if card.status != Status::InProgress {
+        claim::drop_waits(tx, &card.project_id, agent).await?;
+    }
+    Ok(())
 }
 
 /// An agent that is gone waits for nobody: a person starts the task again. Returns whether that cleared the card's attention.

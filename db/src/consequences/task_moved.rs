@@ -1,4 +1,4 @@
-//! A task moves: when it is finished, its managed agents leave; the participants concerned are notified; its open question is closed.
+//! A task moves: when it is finished, its managed agents leave; when it is put back, its claims pass on; the participants concerned are notified; its open question is closed.
 //!
 //! The board alone shows moves of managed agents. [`super::task_changed`] follows once all moves of a use case are made.
 
@@ -6,8 +6,11 @@ use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
+use domain::runs::run::Run;
 use domain::team::agent::HUMAN;
+use domain::warroom::claim::ReleaseReason;
 
 use crate::board::question::write as question;
 use crate::board::task::write::change::{Change, MoveRequest};
@@ -18,6 +21,7 @@ use crate::consequences::agent_left::task_agents_left;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
+use crate::warroom::claim::write as claim;
 
 /// Moves a task as the transition table allows.
 pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request: &MoveRequest, found: &EvidenceResult) -> Result<()> {
@@ -26,6 +30,10 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
     moves::write_status(tx, caller, task, &change).await?;
     if change.to != card.status && !change.to.is_open() {
         task_agents_left(tx, &card.project_id, &card.id).await?;
+    }
+    if change.to == Status::Backlog {
+        let coder = Run::agent_name(AgentKind::Coder, &card.id);
+        claim::release_all(tx, caller, &card.project_id, &coder, ReleaseReason::Stopped).await?;
     }
     notify_move(tx, caller, task, &change).await?;
     moves::record_decisions(tx, caller, card, change);

@@ -16,6 +16,7 @@ use domain::runs::parking::Parking;
 use domain::runs::run::Run;
 use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
+use domain::warroom::claim::ClaimPath;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
@@ -32,6 +33,7 @@ use crate::runs::pause::row::Pause;
 use crate::runs::run::row as runs;
 use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 use crate::team::handshake::row as handshakes;
+use crate::warroom::claim::row as claims;
 use crate::{now, uptime};
 
 /// An open task that the scheduler must look at. A held task whose card says so already is settled: only a change of the task itself, which
@@ -129,6 +131,10 @@ pub struct Snapshot {
     pub removable: Vec<ProjectId>,
     /// Pending handshakes whose remaining targets are all unreachable, and when the last of them counts as unresponsive.
     pub unanswered: Vec<(i64, Timestamp)>,
+    /// Tasks whose agents wait for a file, with its path and the agent that holds it.
+    pub waiting_for_claims: BTreeMap<TaskId, (ClaimPath, String)>,
+    /// External agents with claims that are not connected, and when their claims end.
+    pub expiring_claims: Vec<(ProjectId, String, Timestamp)>,
     /// Since when this process has tracked heartbeats.
     pub tracking_since: Timestamp,
 }
@@ -200,6 +206,8 @@ impl Db {
         let limits = sqlx::query(LIMITS).bind(&today).fetch_all(&mut *snapshot).await?;
         let limits = limits.iter().map(limit_state).collect::<Result<_>>()?;
         let removable = projects::removable(&mut snapshot).await?;
+        let waiting_for_claims = claims::waiting_tasks(&mut snapshot).await?;
+        let expiring_claims = claims::expiring(&mut snapshot, &self.presence).await?;
         snapshot.rollback().await?;
         Ok(Snapshot {
             projects,
@@ -216,6 +224,8 @@ impl Db {
             parkings,
             removable,
             unanswered,
+            waiting_for_claims,
+            expiring_claims,
             tracking_since: self.presence.tracking_since(),
         })
     }

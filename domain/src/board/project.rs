@@ -17,6 +17,7 @@ use crate::runs::land::Landing;
 use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
+use crate::warroom::claim::ClaimMode;
 
 vocabulary! {
     /// Whether work remains.
@@ -63,6 +64,8 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
     pub plan_approval: PlanApproval,
+    /// Whether edits of files that another agent claimed are refused.
+    pub claim_mode: ClaimMode,
     /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_micro_usd: Option<i64>,

@@ -81,6 +81,11 @@ pub enum WaitReason {
     UnapprovedCommits {
         task: TaskId,
     },
+    /// Another agent holds a file that its agent is to edit.
+    FileClaimed {
+        path: String,
+        holder: String,
+    },
     /// The repository does not answer, for example because its network drive is gone.
     RepositoryNotResponding {
         since: Timestamp,
@@ -130,6 +135,7 @@ impl WaitReason {
                 | Self::NeedsAttention
                 | Self::OverLimit { .. }
                 | Self::UnapprovedCommits { .. }
+                | Self::FileClaimed { .. }
         )
     }
 
@@ -144,6 +150,7 @@ impl WaitReason {
             Self::Held { by: HeldBy::Plan } => "held until someone starts the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped until someone presses Start or Retry".to_owned(),
             Self::Held { by: HeldBy::Takeover } => "taken over until someone gives it back".to_owned(),
+            Self::FileClaimed { path, holder } => format!("waits for {path}, which {holder} edits"),
             Self::NoFreeSlot { limit } => format!("no free slot: {limit} agents running"),
             Self::KindLimitReached { phase } => format!("waiting for the running {phase}"),
             Self::Backoff { until, after } => format!("retrying at {} ({})", until.clock(), after.sentence()),

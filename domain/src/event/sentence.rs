@@ -37,6 +37,7 @@ use crate::team::minion::{MinionEvent, MinionStatus};
 use crate::team::person::PersonEvent;
 use crate::team::token::TokenEvent;
 use crate::text::excerpt;
+use crate::warroom::claim::ClaimEvent;
 
 /// Characters of a reason or a status that a sentence repeats.
 const QUOTED_CHARACTERS: usize = 120;
@@ -69,11 +70,14 @@ pub const DETAILS: &[&str] = &[
     "session_message_added",
     "memory_set",
     "memory_deleted",
+    "claim_granted",
+    "claim_released",
 ];
 
 /// Words an event for `reader`, who is called "you".
 pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
     let who = |name: &str| name_of(&Actor::from(name.to_owned()), reader);
+    let is_own = |name: &str| envelope.actor == Actor::from(name.to_owned());
     let task = envelope.task_id.as_ref().map_or("a task", |id| id.as_str());
     let did = match &envelope.event {
         Event::Project(event) => project(event, &who),
@@ -149,6 +153,15 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Memory(MemoryEvent::Deleted { key, .. }) => format!("forgot {}", excerpt(key, QUOTED_CHARACTERS)),
         Event::Import(ImportEvent::Imported { source, record, records }) => {
             format!("imported {} from {}", count(*records, imported(*record)), source.program())
+        }
+        Event::Claim(ClaimEvent::Granted { agent, path }) if is_own(agent) => format!("claimed {}", excerpt(path, QUOTED_CHARACTERS)),
+        Event::Claim(ClaimEvent::Granted { agent, path }) => format!("passed {} on to {}", excerpt(path, QUOTED_CHARACTERS), who(agent)),
+        Event::Claim(ClaimEvent::Queued { path, holder, .. }) => {
+            format!("waits for {}, which {} holds", excerpt(path, QUOTED_CHARACTERS), who(holder))
+        }
+        Event::Claim(ClaimEvent::Released { agent, path, .. }) if is_own(agent) => format!("released {}", excerpt(path, QUOTED_CHARACTERS)),
+        Event::Claim(ClaimEvent::Released { agent, path, .. }) => {
+            format!("released {}, which {} held", excerpt(path, QUOTED_CHARACTERS), who(agent))
         }
     };
     let name = name_of(&envelope.actor, reader);

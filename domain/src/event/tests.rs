@@ -26,6 +26,7 @@ use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
 use crate::team::person::PersonRole;
 use crate::team::role::Role;
+use crate::warroom::claim::ReleaseReason;
 
 /// One event of each kind, in the order of the list.
 fn every() -> Vec<Event> {
@@ -138,6 +139,9 @@ fn every() -> Vec<Event> {
         MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task, owner: "kind:coder".to_owned(), task: Some(TaskId::new(7)) }.into(),
         MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global, owner: "name:mara".to_owned(), task: None }.into(),
         ImportEvent::Imported { source: ImportSource::DeadDrop, record: ImportKind::Message, records: 3 }.into(),
+        ClaimEvent::Granted { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
+        ClaimEvent::Queued { agent: "ole".to_owned(), path: "src/lib.rs".to_owned(), holder: mara() }.into(),
+        ClaimEvent::Released { agent: mara(), path: "src/lib.rs".to_owned(), reason: ReleaseReason::Forced }.into(),
     ]
 }
 

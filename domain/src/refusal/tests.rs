@@ -34,6 +34,7 @@ use crate::team::role::Role;
 use crate::team::token::refusal::TokenRefusal;
 use crate::team::token::{Permission, TokenAudience};
 use crate::time::Timestamp;
+use crate::warroom::claim::refusal::ClaimRefusal;
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -143,6 +144,20 @@ fn every() -> Vec<Refusal> {
         MemoryRefusal::Full { entries: 1_000 }.into(),
         MemoryRefusal::Changed { key: "build".to_owned() }.into(),
         ImportRefusal::Unusable { path: "/a.db".to_owned(), origin: ImportSource::DeadDrop, problem: "it has no table messages".to_owned() }.into(),
+        ClaimRefusal::Blank.into(),
+        ClaimRefusal::TooLong { bytes: 600, most: 512 }.into(),
+        ClaimRefusal::TooDeep { names: 70, most: 64 }.into(),
+        ClaimRefusal::NotText { path: "a?b".to_owned() }.into(),
+        ClaimRefusal::Outside { path: "../../etc".to_owned() }.into(),
+        ClaimRefusal::WholeRepository.into(),
+        ClaimRefusal::GitFolder { path: ".git/config".to_owned() }.into(),
+        ClaimRefusal::Taken { path: "src/lib.rs".to_owned(), holder: mara(), since: Timestamp::from_milliseconds(0), ahead: 2 }.into(),
+        ClaimRefusal::Deadlock { path: "a.rs".to_owned(), holder: mara(), waiting: "ole".to_owned(), wanted: "b.rs".to_owned() }.into(),
+        ClaimRefusal::TooMany { agent: mara(), claims: 500 }.into(),
+        ClaimRefusal::TooManyWaits { agent: mara(), waits: 100 }.into(),
+        ClaimRefusal::NotHeld { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
+        ClaimRefusal::HeldByOther { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
+        ClaimRefusal::ReasonNeeded { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
     ]
 }
 
@@ -343,6 +358,34 @@ fn codes_sentences_and_hints_are_stable() {
         Read it again, then repeat your change.
     import-unusable: /a.db is no database of dead-drop: it has no table messages
         Give the path of the file that DEAD_DROP_DB_PATH names, by default ~/.dead-drop/messages.db.
+    claim-path-empty: the path is empty
+        Name a file relative to the root of the repository, such as src/lib.rs.
+    claim-path-long: the path has 600 bytes, and at most 512 are allowed
+        Name a file relative to the root of the repository, such as src/lib.rs.
+    claim-path-deep: the path has 70 names, and at most 64 are allowed
+        Name a file relative to the root of the repository, such as src/lib.rs.
+    claim-path-text: a?b contains a control character
+        Name a file relative to the root of the repository, such as src/lib.rs.
+    claim-outside: ../../etc is outside of the repository
+        Name a file of this repository, relative to its root or with the path of your checkout.
+    claim-whole-repository: this claims the whole repository
+        Claim the files or the folder that you edit, such as src/parser/.
+    claim-git-folder: .git/config is in the folder of git
+        Claim the files of the work instead. Git keeps its own folder.
+    claim-taken: src/lib.rs is claimed by platform/mara since 00:00 UTC, and you are behind 2 other agents in line
+        Work on other files. A message says when it is yours; if nothing else is left, commit your work and end your turn until then.
+    claim-deadlock: a.rs is claimed by platform/mara, and neither of you can go on: ole waits for b.rs, which you hold
+        Undo or commit your change of b.rs, and pass it on with release_file.
+    claim-limit: platform/mara holds 500 claims already
+        Release files that you no longer edit with release_file, or claim their folder instead.
+    claim-wait-limit: platform/mara waits for 100 paths already
+        Work on the files that you hold. A message says when one of the others is yours.
+    claim-not-held: platform/mara holds no claim of src/lib.rs
+        get_claims lists the claims with their exact paths.
+    claim-of-another: src/lib.rs is claimed by platform/mara, and only a lead or a person can take it away
+        Claim it with claim_file to wait for it, or ask a lead.
+    claim-reason-needed: taking src/lib.rs from platform/mara needs a reason
+        Give the reason, which the holder reads.
     "#);
 }
 

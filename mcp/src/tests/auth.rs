@@ -31,6 +31,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
         ("authenticate_agent", json!({"agent_type": "admin"})),
         ("check_inbox", json!({})),
+        ("claim_file", json!({"file_path": "a.rs"})),
         ("close_session", json!({"session_id": "session_0123456789abcdef"})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
         ("create_goal", json!({"title": "x"})),
@@ -41,6 +42,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("delete_memory", json!({"key": "x"})),
         ("deregister", json!({})),
         ("get_board", json!({})),
+        ("get_claims", json!({})),
         ("get_history", json!({})),
         ("get_memory", json!({"key": "x"})),
         ("get_messages", json!({})),
@@ -67,6 +69,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("search_by_timerange", json!({"start_time": "2026-01-31T09:05:00Z", "end_time": "2026-01-31T09:06:00Z"})),
         ("search_context", json!({"query": "x"})),
         ("send", json!({"to_agent": "human", "message": "x"})),
+        ("release_file", json!({"file_path": "a.rs"})),
         ("set_memory", json!({"key": "x", "value": "x"})),
         ("set_spawn_policy", json!({"scope": "global"})),
         ("set_status", json!({"status": "x"})),
@@ -146,7 +149,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected = "get_board get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange search_context who";
+    let expected = "get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks search_by_sender search_by_timerange search_context who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     let of_agents = ["authenticate_agent", "refresh_token"];
@@ -221,6 +224,9 @@ async fn another_project_does_not_exist() {
             ("who", json!({"project": "PROJ-002"})),
             ("get_spawn_policy", json!({"project": "PROJ-002"})),
             ("log_minion", json!({"task_description": "x", "status": "spawned", "project": "PROJ-002"})),
+            ("get_claims", json!({"project": "PROJ-002"})),
+            ("claim_file", json!({"file_path": "x", "project": "PROJ-002"})),
+            ("release_file", json!({"file_path": "x", "project": "PROJ-002"})),
         ] {
             if tools::is_allowed(&caller, tool) {
                 let text = refused(&client, tool, arguments).await;
@@ -239,10 +245,10 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 16);
+        assert_eq!(mine.len(), 17);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 48);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 51);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -32,7 +32,7 @@ use crate::tools::definition::Effect;
 /// How many cases the judgement of claims is put to.
 const JUDGED: u32 = 100_000;
 /// How many go through the whole server.
-const CARRIED_OUT: usize = 2_000;
+const CARRIED_OUT: usize = 3_200;
 
 /// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
 const NAMES: &[&str] = &[
@@ -193,6 +193,7 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "ack_handshake" => json!({"handshake_id": pick % 9 + 1}),
         "declare_contract" => json!({"name": mark, "type": "other", "spec": mark}),
         "set_spawn_policy" => json!({"scope": "global", "max_minions": 90}),
+        "claim_file" | "release_file" => json!({"file_path": format!("{}.rs", pick % 9)}),
         "log_minion" => json!({"task_description": mark, "status": "spawned"}),
         _ => json!({}),
     }

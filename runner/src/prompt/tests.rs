@@ -9,6 +9,7 @@ use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::time::Timestamp;
+use domain::warroom::claim::ClaimMode;
 use proptest::prelude::*;
 
 use super::*;
@@ -40,6 +41,7 @@ fn project() -> Project {
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
+        claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         paused_at: None,
         archived_at: None,

@@ -87,6 +87,10 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
+            if let Some((path, holder)) = state.waiting_for_claims.get(&card.id).filter(|_| card.status == Status::InProgress) {
+                self.set_wait_reason(card, Some(WaitReason::FileClaimed { path: path.to_string(), holder: holder.clone() }));
+                continue;
+            }
             if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, MAX_BACKOFF)) {
                 self.tick_at(until);
                 let after = known.last_failure.unwrap_or(FailureClass::Crashed);

@@ -1,5 +1,6 @@
 //! The rules of the schedule, one table each: starts, wait reasons, and other actions.
 
+mod claims;
 mod limits;
 mod liveness;
 mod night;

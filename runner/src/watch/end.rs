@@ -83,6 +83,10 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         // However it exited: it may have been terminated because it did not end its turn.
         (end.class, end.failure, end.error) = (EndClass::Limited, Some(limit.failure()), Some(limit.sentence()));
         end.limit = Some(limit);
+    } else if failure.is_none() && context.db.waits_for_claim(&run.task_id).await? {
+        // It continues its session when the file is its own.
+        end.error = Some("it waits for a file that another agent edits".to_owned());
+        end.class = EndClass::Parked;
     } else if failure.is_none() && outcome.is_interrupted() {
         // The next run continues its session.
         end.error = outcome.detail();

@@ -10,6 +10,7 @@ use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::warroom::claim::write as claim;
 
 pub(crate) const LIVE_RUNS: &str = "SELECT r.id FROM agent_runs r JOIN tasks t ON t.id = r.task_id
   WHERE r.completed_at IS NULL AND t.project_id = $1 ORDER BY length(r.id), r.id";
@@ -38,6 +39,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
+                claim::release_of_project(tx, &caller, &id).await?;
                 tx.record_for_project(&caller, &id, ProjectEvent::Archived {});
                 row::read(&mut tx.connection, &id).await
             })

@@ -21,6 +21,7 @@ use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::warroom::claim::write as claim;
 
 const OPEN_TASKS: &str =
     "SELECT id FROM tasks WHERE project_id = $1 AND status IN ('backlog', 'in_progress', 'in_review') ORDER BY length(id) DESC, id DESC";
@@ -62,6 +63,7 @@ impl Db {
                 .bind(caller.actor().to_string())
                 .execute(&mut tx.connection)
                 .await?;
+                claim::release_of_project(tx, &caller, &id).await?;
                 tx.record_for_project(&caller, &id, ProjectEvent::Deleted {});
                 row::read(&mut tx.connection, &id).await
             })

@@ -67,6 +67,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         archived_at: optional(row, "archived_at")?,
         deleted_at: optional(row, "deleted_at")?,
         plan_approval: parsed(row, "plan_approval")?,
+        claim_mode: parsed(row, "claim_mode")?,
         budget_micro_usd: row.try_get("budget_micro_usd")?,
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,

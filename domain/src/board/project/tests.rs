@@ -4,6 +4,7 @@ use super::*;
 use crate::board::attention::{Attention, AttentionKind};
 use crate::board::status::CancelReason;
 use crate::id::TaskId;
+use crate::warroom::claim::ClaimMode;
 
 /// Creates a project for tests.
 pub(crate) fn project() -> Project {
@@ -24,6 +25,7 @@ pub(crate) fn project() -> Project {
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
+        claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         paused_at: None,
         archived_at: None,

@@ -90,12 +90,25 @@ impl ClaimPath {
         self.text.split('/').next().is_some_and(|first| first.chars().all(|letter| matches!(letter, '*' | '?')))
     }
 
+    /// Whether a claim of this path includes all of `other`.
+    pub fn covers(&self, other: &Self) -> bool {
+        self == other || (!other.is_glob() && self.overlaps(other) && !is_above(&names_of(&other.key), &names_of(&self.key)))
+    }
+
     /// Whether some file could match both paths, or one of them names a folder above the other.
     pub fn overlaps(&self, other: &Self) -> bool {
+        if !self.is_glob() && !other.is_glob() {
+            return self.key == other.key || is_folder_of(&self.key, &other.key) || is_folder_of(&other.key, &self.key);
+        }
         let (own, others) = (names_of(&self.key), names_of(&other.key));
         let is_same = |one: &[char], other: &[char]| intersect(one, other, |letter| *letter == '*', |a, b| *a == '?' || *b == '?' || a == b);
         intersect(&own, &others, |name| is_any(name), |one, other| is_same(one, other)) || is_above(&own, &others) || is_above(&others, &own)
     }
+}
+
+/// Whether `path` is below `folder`, neither of which is a glob.
+fn is_folder_of(folder: &str, path: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether `folder` names a folder that leads to what `path` names. Globs lead nowhere: `*` is not above `src/lib.rs`, because it names files.

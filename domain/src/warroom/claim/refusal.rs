@@ -1,6 +1,8 @@
 //! Refusals of claims.
 
+use super::{Claim, ClaimOutcome, ClaimPath};
 use crate::refusal::category::refusals;
+use crate::time::Timestamp;
 
 refusals! {
     /// Why a path cannot be claimed.
@@ -19,6 +21,20 @@ refusals! {
         WholeRepository => Unprocessable "claim-whole-repository",
         #[error("{path} is in the folder of git")]
         GitFolder { path: String } => Unprocessable "claim-git-folder",
+        #[error("{path} is claimed by {holder} since {}, and {} in line", since.clock(), place(*.ahead))]
+        Taken { path: String, holder: String, since: Timestamp, ahead: usize } => Conflict "claim-taken",
+        #[error("{path} is claimed by {holder}, and neither of you can go on: {waiting} waits for {wanted}, which you hold")]
+        Deadlock { path: String, holder: String, waiting: String, wanted: String } => Conflict "claim-deadlock",
+        #[error("{agent} holds {claims} claims already")]
+        TooMany { agent: String, claims: usize } => Conflict "claim-limit",
+        #[error("{agent} waits for {waits} paths already")]
+        TooManyWaits { agent: String, waits: usize } => Conflict "claim-wait-limit",
+        #[error("{agent} holds no claim of {path}")]
+        NotHeld { agent: String, path: String } => NotFound "claim-not-held",
+        #[error("{path} is claimed by {holder}, and only a lead or a person can take it away")]
+        HeldByOther { path: String, holder: String } => Forbidden "claim-of-another",
+        #[error("taking {path} from {holder} needs a reason")]
+        ReasonNeeded { path: String, holder: String } => Unprocessable "claim-reason-needed",
     }
 }
 
@@ -30,7 +46,44 @@ impl ClaimRefusal {
             }
             Self::Outside { .. } => "Name a file of this repository, relative to its root or with the path of your checkout.".to_owned(),
             Self::WholeRepository => "Claim the files or the folder that you edit, such as src/parser/.".to_owned(),
+            Self::Taken { .. } => {
+                "Work on other files. A message says when it is yours; if nothing else is left, commit your work and end your turn \
+                                   until then."
+                    .to_owned()
+            }
+            Self::Deadlock { wanted, .. } => format!("Undo or commit your change of {wanted}, and pass it on with release_file."),
+            Self::TooMany { .. } => "Release files that you no longer edit with release_file, or claim their folder instead.".to_owned(),
+            Self::TooManyWaits { .. } => "Work on the files that you hold. A message says when one of the others is yours.".to_owned(),
+            Self::NotHeld { .. } => "get_claims lists the claims with their exact paths.".to_owned(),
+            Self::HeldByOther { .. } => "Claim it with claim_file to wait for it, or ask a lead.".to_owned(),
+            Self::ReasonNeeded { .. } => "Give the reason, which the holder reads.".to_owned(),
             Self::GitFolder { .. } => "Claim the files of the work instead. Git keeps its own folder.".to_owned(),
+        }
+    }
+}
+
+fn place(ahead: usize) -> String {
+    match ahead {
+        0 => "you are the first".to_owned(),
+        1 => "you are behind one other agent".to_owned(),
+        _ => format!("you are behind {ahead} other agents"),
+    }
+}
+
+impl ClaimOutcome {
+    /// Why the caller may not edit the path, if it may not.
+    ///
+    /// # Errors
+    /// When another agent holds it.
+    pub fn into_claim(self, path: &ClaimPath) -> Result<Claim, ClaimRefusal> {
+        let path = path.to_string();
+        match self {
+            Self::Held { claim } => Ok(claim),
+            Self::Waiting { holder, ahead } => Err(ClaimRefusal::Taken { path, holder: holder.agent, since: holder.claimed_at, ahead }),
+            Self::Deadlock { holder, wanted } => {
+                let (waiting, wanted) = (wanted.agent, wanted.path.to_string());
+                Err(ClaimRefusal::Deadlock { path, holder: holder.agent, waiting, wanted })
+            }
         }
     }
 }

@@ -1,14 +1,15 @@
-//! Hooks: Claude Code asks this program before an agent starts a helper, and reports the helper's end.
+//! Hooks: Claude Code asks this program before an agent starts a helper or edits a file, and reports the helper's end.
 //!
-//! Pure: it builds the settings, reads the input of a hook and writes its output. The board decides whether a helper may start.
+//! Pure: it builds the settings, reads the input of a hook and writes its output. The board decides what is allowed.
 
 use std::path::{Path, PathBuf};
 
+use domain::runs::agent_kind::AgentKind;
 use domain::team::minion::MinionStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tool::HELPER_TOOL;
+use super::tool::{EDIT_TOOLS, HELPER_TOOL};
 use crate::backend::BOARD_SERVER;
 
 /// The command of this program that the hooks start. Its argument is the path of the run's MCP configuration.
@@ -16,11 +17,11 @@ const COMMAND: &str = "hook";
 /// How long a hook may take, in seconds. It is longer than the hook waits for the board, and the agent waits for its hooks.
 const TIMEOUT_SECONDS: u32 = 15;
 
-/// The settings of one run. The board is asked before every start of a helper and told about every end.
+/// The settings of one run. The board is asked before every start of a helper and every edit, and told about the end of each helper.
 ///
-/// Program and arguments are separate, so no shell parses them. A hook that fails blocks the start, and the user's own settings cannot
-/// disable it.
-pub fn settings(program: &Path, mcp_config_file: &Path) -> Value {
+/// Program and arguments are separate, so no shell parses them. A hook that fails blocks what it was asked about, and the user's own settings
+/// cannot disable it. Only a coder's edits are kept, so that only they need a claim.
+pub fn settings(program: &Path, mcp_config_file: &Path, phase: AgentKind) -> Value {
     let command = json!({
         "type": "command",
         "command": program.to_string_lossy(),
@@ -29,13 +30,17 @@ pub fn settings(program: &Path, mcp_config_file: &Path) -> Value {
     });
     let mut blocking = command.clone();
     blocking["onFailure"] = "block".into();
-    let for_helpers = |hook: Value| json!([{ "matcher": HELPER_TOOL, "hooks": [hook] }]);
+    let matching = |tools: &str, hook: &Value| json!({ "matcher": tools, "hooks": [hook] });
+    let mut before = vec![matching(HELPER_TOOL, &blocking)];
+    if phase == AgentKind::Coder {
+        before.push(matching(&EDIT_TOOLS.join("|"), &blocking));
+    }
     json!({
         "disableAllHooks": false,
         "hooks": {
-            "PreToolUse": for_helpers(blocking),
-            "PostToolUse": for_helpers(command.clone()),
-            "PostToolUseFailure": for_helpers(command),
+            "PreToolUse": before,
+            "PostToolUse": [matching(HELPER_TOOL, &command)],
+            "PostToolUseFailure": [matching(HELPER_TOOL, &command)],
         },
     })
 }
@@ -105,6 +110,20 @@ impl HookInput {
         serde_json::from_str(text)
     }
 
+    /// The file that the agent is about to edit, and the idempotency key of its claim; `None` when this is about something else.
+    pub fn edit(&self) -> Option<(&str, String)> {
+        if self.hook_event_name != HookEvent::PreToolUse || !EDIT_TOOLS.contains(&self.tool_name.as_str()) {
+            return None;
+        }
+        let path = ["file_path", "notebook_path"].into_iter().find_map(|key| self.tool_input[key].as_str()).unwrap_or_default();
+        Some((path, format!("{}/edit", self.tool_use_id)))
+    }
+
+    /// The output that lets a tool run and tells the agent something.
+    pub fn note(&self, text: &str) -> Value {
+        json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "additionalContext": text } })
+    }
+
     /// The report for the board; `None` when this is not about a helper.
     pub fn report(&self) -> Option<Report> {
         if self.tool_name != HELPER_TOOL {
@@ -134,7 +153,7 @@ impl HookInput {
         Some(Report { status, result, call_id: format!("{}/{status}", self.tool_use_id), ..started })
     }
 
-    /// The output that refuses a start. Only a start can be refused.
+    /// The output that refuses what is about to happen. What happened already cannot be refused.
     pub fn refusal(&self, reason: &str) -> Option<Value> {
         (self.hook_event_name == HookEvent::PreToolUse).then(|| {
             json!({
@@ -159,8 +178,25 @@ mod tests {
 
     #[test]
     fn settings_are_stable() {
-        let settings = settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"));
-        insta::assert_snapshot!(settings, @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
+        let settings = |phase| settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"), phase);
+        insta::assert_snapshot!(settings(AgentKind::Reviewer), @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
+        let edits = settings(AgentKind::Coder)["hooks"]["PreToolUse"][1].take();
+        insta::assert_snapshot!(edits, @r#"{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Edit|Write|MultiEdit|NotebookEdit"}"#);
+    }
+
+    #[test]
+    fn edit_of_a_file_names_its_path() {
+        let input = |tool: &str, key: &str| {
+            let text = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_use_id": "toolu_2", "tool_input": {key: "/w/a.rs"}});
+            HookInput::read(&text.to_string()).unwrap()
+        };
+        for (tool, key) in [("Edit", "file_path"), ("Write", "file_path"), ("NotebookEdit", "notebook_path")] {
+            assert_eq!(input(tool, key).edit(), Some(("/w/a.rs", "toolu_2/edit".to_owned())), "{tool}");
+        }
+        assert_eq!(input("Read", "file_path").edit(), None);
+        assert_eq!(HookInput::read(STARTS).unwrap().edit(), None);
+        assert_eq!(input("Write", "file_path").report(), None);
+        insta::assert_snapshot!(input("Edit", "file_path").note("ole edits it."), @r#"{"hookSpecificOutput":{"additionalContext":"ole edits it.","hookEventName":"PreToolUse"}}"#);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn launch(request: &LaunchRequest<'_>) -> Launch {
     let files = vec![
         (ROLE_FILE, request.role.to_owned()),
         (MCP_FILE, mcp_config(request).to_string()),
-        (SETTINGS_FILE, hook::settings(request.relay, &mcp_file).to_string()),
+        (SETTINGS_FILE, hook::settings(request.relay, &mcp_file, request.phase).to_string()),
     ];
     Launch { argv: argv(request), environment: ADDED_VARIABLES, files }
 }

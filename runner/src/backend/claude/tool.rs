@@ -7,6 +7,8 @@ use crate::backend::BOARD_SERVER;
 
 /// The tool that starts a helper.
 pub(super) const HELPER_TOOL: &str = "Agent";
+/// The tools that change files.
+pub(super) const EDIT_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// The tool that only updates the agent's own plan.
 const PLAN_TOOL: &str = "TodoWrite";
 

@@ -86,7 +86,11 @@ fn subject(action: &Action) -> Option<&TaskId> {
         Action::Clean { task } | Action::RequestAttention { task, .. } | Action::FlagLimit { task, .. } => Some(task),
         Action::SettleLimit { task } => Some(task),
         Action::FlagUnresponsiveAssignee { task, .. } | Action::ClearUnresponsiveAssignee { task } | Action::RecheckBranch { task } => Some(task),
-        Action::Resume { .. } | Action::CompleteHandshake { .. } | Action::HandOver { .. } | Action::WarnOfLimit { .. } => None,
+        Action::Resume { .. }
+        | Action::CompleteHandshake { .. }
+        | Action::ExpireClaims { .. }
+        | Action::HandOver { .. }
+        | Action::WarnOfLimit { .. } => None,
         Action::RemoveProject { .. } => None,
     }
 }

@@ -238,6 +238,8 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         parkings: Vec::new(),
         removable: Vec::new(),
         unanswered: Vec::new(),
+        waiting_for_claims: BTreeMap::new(),
+        expiring_claims: Vec::new(),
         tracking_since: at(0, 0),
     };
     for Draft { mut known, run } in drafts {
@@ -345,6 +347,7 @@ fn show(action: &Action) -> String {
         Action::ClearUnresponsiveAssignee { task } => format!("clear the assignee flag of {task}"),
         Action::RecheckBranch { task } => format!("recheck the branch for {task}"),
         Action::CompleteHandshake { id } => format!("complete handshake {id}"),
+        Action::ExpireClaims { project, agent } => format!("expire claims of {agent} in {project}"),
         Action::RemoveProject { project } => format!("remove {project}"),
         Action::Resume { reason } => format!("resume {reason}"),
     }

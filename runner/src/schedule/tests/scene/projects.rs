@@ -1,6 +1,7 @@
 //! The projects of a scene: their pauses, and how many agents they share.
 
 use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::warroom::claim::ClaimMode;
 
 use super::*;
 
@@ -60,6 +61,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
+        claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         paused_at: None,
         archived_at: None,

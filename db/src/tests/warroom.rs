@@ -1,0 +1,4 @@
+//! Tests of the war room.
+
+mod claim;
+mod claim_storm;
