@@ -42,6 +42,7 @@ impl Repository {
             dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
             diff_empty,
             patch_id: sha(patch_id(&handle, start, head)?),
+            changed_paths: changed_paths(&changes).take(Evidence::MAX_CHANGED_PATHS).collect(),
             nested: nested_links(&handle, head, &changes)?,
             protected: protected_change(&changes, protected),
         })
@@ -73,8 +74,12 @@ fn changes(handle: &git2::Repository, start: Option<Oid>, head: Oid) -> Result<D
 }
 
 fn protected_change(changes: &Diff<'_>, globs: &[String]) -> Option<ProtectedChange> {
+    ProtectedChange::find(changed_paths(changes), globs)
+}
+
+fn changed_paths(changes: &Diff<'_>) -> impl Iterator<Item = String> {
     let paths = changes.deltas().filter_map(|delta| delta.new_file().path_bytes());
-    ProtectedChange::find(paths.map(|path| String::from_utf8_lossy(path).into_owned()), globs)
+    paths.map(|path| String::from_utf8_lossy(path).into_owned())
 }
 
 /// Returns the best common ancestor, or `None` for unrelated histories.

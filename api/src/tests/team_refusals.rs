@@ -65,6 +65,7 @@ async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
         dirty_count: 0,
         diff_empty: false,
         patch_id: "patch".to_owned(),
+        changed_paths: Vec::new(),
         nested: Vec::new(),
         protected: None,
     };

@@ -120,6 +120,7 @@ impl Store {
             dirty_count: 0,
             diff_empty: false,
             patch_id: "patch".to_owned(),
+            changed_paths: Vec::new(),
             nested: Vec::new(),
             protected: None,
         };

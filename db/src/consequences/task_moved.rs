@@ -1,4 +1,5 @@
-//! A task moves: when it is finished, its managed agents leave; when it is put back, its claims pass on; the participants concerned are notified; its open question is closed.
+//! A task moves: when it is finished, its managed agents leave; when it is put back, its claims pass on; when
+//! it is submitted, its changes are compared with the claims; the participants concerned are notified; its open question is closed.
 //!
 //! The board alone shows moves of managed agents. [`super::task_changed`] follows once all moves of a use case are made.
 
@@ -34,6 +35,9 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
     if change.to == Status::Backlog {
         let coder = Run::agent_name(AgentKind::Coder, &card.id);
         claim::release_all(tx, caller, &card.project_id, &coder, ReleaseReason::Stopped).await?;
+    }
+    if let (Status::InReview, EvidenceResult::Evidence(evidence)) = (change.to, found) {
+        claim::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
     }
     notify_move(tx, caller, task, &change).await?;
     moves::record_decisions(tx, caller, card, change);

@@ -338,6 +338,7 @@ pub(super) fn clean() -> Evidence {
         dirty_count: 0,
         diff_empty: false,
         patch_id: "patch".to_owned(),
+        changed_paths: Vec::new(),
         nested: Vec::new(),
         protected: None,
     }

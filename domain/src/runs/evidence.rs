@@ -33,6 +33,8 @@ pub struct Evidence {
     pub diff_empty: bool,
     /// Identifies the changes since the merge base with the project branch, regardless of commits and their messages.
     pub patch_id: Sha,
+    /// The files that the work changes, by path, at most [`Evidence::MAX_CHANGED_PATHS`].
+    pub changed_paths: Vec<String>,
     /// Nested repositories that the work commits as links and that `.gitmodules` does not name, so that nobody else can fetch them.
     pub nested: Vec<String>,
     /// The protected paths that the work changes.
@@ -42,6 +44,8 @@ pub struct Evidence {
 impl Evidence {
     /// The maximum length of `dirty_paths`.
     pub const PATHS_SHOWN: usize = 20;
+    /// The maximum length of `changed_paths`.
+    pub const MAX_CHANGED_PATHS: usize = 200;
 
     /// Whether the checkout has no uncommitted files.
     pub fn is_clean(&self) -> bool {

@@ -60,6 +60,17 @@ pub enum ClaimOutcome {
     Deadlock { holder: Claim, wanted: ClaimWait },
 }
 
+/// `POST /api/projects/{id}/claims/release`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimRelease {
+    #[schema(value_type = String)]
+    pub path: ClaimPath,
+    /// The holder reads it.
+    #[schema(value_type = crate::text_schema::Body)]
+    pub reason: String,
+}
+
 /// What becomes of an edit by a managed agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]

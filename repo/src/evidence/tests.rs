@@ -53,6 +53,7 @@ fn a_new_branch_is_clean_and_empty() {
         dirty_count: 0,
         diff_empty: true,
         patch_id: work.evidence().patch_id,
+        changed_paths: Vec::new(),
         nested: vec![],
         protected: None,
     };

@@ -100,6 +100,7 @@ mod tests {
             dirty_paths,
             diff_empty,
             patch_id: "c".repeat(40),
+            changed_paths: Vec::new(),
             nested: Vec::new(),
             protected: None,
         }

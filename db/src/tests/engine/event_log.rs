@@ -195,7 +195,17 @@ pub(crate) async fn story() -> Store {
     team(&store).await;
     context(&store).await;
     gates(&store).await;
+    claims(&store).await;
     store
+}
+
+/// A file that passes from a person to an agent, and for which the person waits then.
+async fn claims(store: &Store) {
+    let holly = store.member("holly", &[]).await;
+    store.claim(&Caller::owner(), "a.rs").await.unwrap();
+    store.claim(&holly, "a.rs").await.unwrap();
+    store.db.release_file(&Caller::owner(), &store.project, &"a.rs".parse().unwrap(), None).await.unwrap();
+    store.claim(&Caller::owner(), "a.rs").await.unwrap();
 }
 
 /// A project that was archived and restored and is being deleted, and one of which only its empty events are left.

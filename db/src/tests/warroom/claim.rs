@@ -22,7 +22,7 @@ pub(super) fn path(given: &str) -> ClaimPath {
 }
 
 impl Store {
-    pub(super) async fn claim(&self, by: &Caller, given: &str) -> Result<ClaimOutcome> {
+    pub(in crate::tests) async fn claim(&self, by: &Caller, given: &str) -> Result<ClaimOutcome> {
         self.db.claim_file(by, &self.project, &path(given)).await
     }
 
@@ -157,6 +157,23 @@ async fn claims_of_submitted_work_last_until_it_is_merged() {
         "[CLAIM] src/lib.rs is yours now: the task of coder-TASK-001 is finished. Its work may be merged: run `git merge {branch}` before you edit the file."
     );
     assert_eq!(store.inbox_texts(&other.caller).await, [told]);
+}
+
+#[tokio::test]
+async fn submitted_work_is_compared_with_the_claims() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    let coder = store.agent(&one, AgentKind::Coder).await;
+    let other = store.agent(&two, AgentKind::Coder).await;
+    store.claim(&other.caller, "src/lib.rs").await.unwrap();
+    store.db.record_checkout(&one, "vr/TASK-001/work", "worktrees/TASK-001").await.unwrap();
+    let changed_paths = ["README.md", "src/lib.rs", "a\nb"].map(str::to_owned).to_vec();
+    let evidence = EvidenceResult::Evidence(Evidence { head: store.head(&one).await, changed_paths, ..clean() });
+    store.move_with(&coder.caller, &one, Status::InReview, None, evidence).await.unwrap();
+    assert_eq!(store.claimed().await.0, ["README.md: coder-TASK-001", "src/lib.rs: coder-TASK-002"], "what a command wrote is claimed");
+    let comments = store.db.comments(&one).await.unwrap();
+    assert!(comments[0].content.ends_with("\n\n- src/lib.rs (coder-TASK-002)"), "{}", comments[0].content);
+    store.check_fold().await;
 }
 
 #[tokio::test]

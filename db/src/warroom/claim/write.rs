@@ -1,5 +1,9 @@
 //! Writes claims: grants a path, puts an agent in line, and passes released paths on. Must not know why a claim ends.
 
+mod hand_in;
+
+pub(crate) use hand_in::compare_with_claims;
+
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;
 use domain::warroom::claim::{Claim, ClaimEvent, ClaimPath, ClaimWait, ReleaseReason};

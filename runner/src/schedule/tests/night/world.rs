@@ -259,6 +259,7 @@ impl World {
                 dirty_count: 0,
                 diff_empty: false,
                 patch_id: self.head_after(task).await,
+                changed_paths: Vec::new(),
                 nested: Vec::new(),
                 protected: None,
             }),

@@ -1,0 +1,3 @@
+//! The routes of the war room.
+
+pub(crate) mod claim;
