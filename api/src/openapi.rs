@@ -21,12 +21,13 @@ pub(crate) enum Access {
     Owner,
 }
 
-const TAGS: [(&str, &str); 5] = [
+const TAGS: [(&str, &str); 6] = [
     ("server", "The server itself, its repository, the event log and signing in."),
     ("board", "Projects, plans, tasks, their threads, review gates and goals."),
     ("runs", "Processes of agents, their output, and landing."),
     ("team", "Persons, agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
     ("context", "Context sessions with their messages, and the memory of agents."),
+    ("warroom", "The agents that are present, and the context that each has left."),
 ];
 
 #[derive(utoipa::OpenApi)]

@@ -14,6 +14,7 @@ mod runs;
 mod server;
 mod sign_in;
 mod team;
+mod warroom;
 
 use std::sync::LazyLock;
 
@@ -40,7 +41,7 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 11] {
+fn areas() -> [Area; 12] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
         Area { tag: "server", access: Access::Person, routes: server_routes() },
@@ -53,6 +54,7 @@ fn areas() -> [Area; 11] {
         Area { tag: "team", access: Access::Owner, routes: team::owner_routes() },
         Area { tag: "context", access: Access::Person, routes: context::routes() },
         Area { tag: "context", access: Access::Owner, routes: context::owner_routes() },
+        Area { tag: "warroom", access: Access::Person, routes: warroom::routes() },
     ]
 }
 

@@ -450,6 +450,14 @@ CREATE TABLE agents (
   status           TEXT,
   trusted          INTEGER NOT NULL CHECK (trusted IN (0, 1)),
   run_id           TEXT REFERENCES agent_runs(id),
+  -- Null for an external agent that named none: then its roles decide.
+  class            TEXT CHECK (class IN ('lead', 'coder', 'builder', 'oracle', 'recon')),
+  transport        TEXT NOT NULL CHECK (transport IN ('terminal', 'daemon')),
+  -- What an external agent reported about its own context. A managed agent is measured in its run.
+  context          TEXT,
+  context_tokens   INTEGER CHECK (context_tokens BETWEEN 0 AND context_limit),
+  context_limit    INTEGER CHECK (context_limit > 0),
+  context_at       TEXT,
   registered_at    TEXT NOT NULL,
   last_seen        TEXT,
   last_inbox_check TEXT,
@@ -457,7 +465,8 @@ CREATE TABLE agents (
   left_at          TEXT,
   -- The newest message when it left. If it returns, it receives the broadcasts after it.
   left_at_message  INTEGER,
-  PRIMARY KEY (project_id, name)
+  PRIMARY KEY (project_id, name),
+  CHECK ((context_tokens IS NULL) = (context_limit IS NULL))
 ) STRICT;
 -- Names that differ only in case would be confused by readers.
 CREATE UNIQUE INDEX agents_by_name_nocase ON agents (project_id, lower(name));

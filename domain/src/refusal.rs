@@ -44,6 +44,7 @@ macro_rules! each_refusal {
             Memory($crate::context::memory::MemoryRefusal),
             Import($crate::context::import::ImportRefusal),
             Claim($crate::warroom::claim::refusal::ClaimRefusal),
+            Class($crate::warroom::class::refusal::ClassRefusal),
         }
     };
 }

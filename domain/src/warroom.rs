@@ -4,6 +4,8 @@ pub mod battle_plan;
 pub mod claim;
 pub mod class;
 pub mod context_left;
+pub mod party;
 pub mod raid_log;
+pub mod transport;
 pub mod trigger;
 pub mod zone;

@@ -10,6 +10,7 @@ use domain::board::wait_reason::WaitReason;
 use domain::team::agent::Agent;
 use domain::team::message::Message;
 use domain::text::excerpt;
+use domain::warroom::context_left::ContextLeft;
 use serde_json::{Value, json};
 
 /// The most characters of a comment on a board.
@@ -113,6 +114,9 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "name": agent.name,
         "team": agent.team,
         "roles": agent.roles,
+        "class": agent.class,
+        "transport": agent.transport,
+        "context_left": agent.context_left,
         "description": agent.description,
         "status": agent.status,
         "health": agent.health,
@@ -131,7 +135,14 @@ pub(crate) fn agent_in_full(known: &Agent) -> Value {
     data["role"] = json!(roles.join(","));
     data["registered_at"] = json!(known.registered_at);
     data["last_inbox_check"] = json!(known.last_inbox_check);
+    data["context"] = json!(known.context);
+    data["context_reported_at"] = json!(known.context_reported_at);
     data
+}
+
+/// Words the part of its context that an agent has left.
+pub(crate) fn context_left(left: &ContextLeft) -> String {
+    format!("{} % ({})", left.percent, left.condition)
 }
 
 /// Returns a message without fields that its reader knows.

@@ -6,13 +6,16 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use db::{Caller, Db, RunCaller};
+use db::{Caller, Db, ReportedContext, RunCaller};
 use domain::board::comment::{AuthorRole, Comment};
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::run::Run;
 use domain::team::message::Unread;
 use domain::text::excerpt;
+use domain::time::Timestamp;
+use domain::warroom::context_left::Condition;
+use domain::warroom::transport::Transport;
 use serde::Serialize;
 
 use crate::handler::CHECK_INBOX;
@@ -36,6 +39,10 @@ pub(crate) enum Notice {
     More { task: TaskId, count: usize },
     /// Messages that were not delivered to the agent.
     Unread { count: u32, from: Vec<String> },
+    /// At most half, or less than a quarter, of the agent's context is left.
+    ContextLeft { percent: u64, condition: Condition },
+    /// The agent's report about its context is older than its class allows.
+    ReportDue,
     /// The human stopped this run.
     Stopped,
 }
@@ -50,6 +57,11 @@ impl Notice {
                 let messages = if *count == 1 { "message" } else { "messages" };
                 format!("{count} unread {messages} from {}: call {CHECK_INBOX}", from.join(", "))
             }
+            Self::ContextLeft { percent, condition: Condition::Critical } => {
+                format!("{percent} % of your context is left (critical): finish, and write down in a comment what the next agent needs")
+            }
+            Self::ContextLeft { percent, condition } => format!("{percent} % of your context is left ({condition}): take light tasks only"),
+            Self::ReportDue => "your report about your context is old: call set_context, because send is refused until then".to_owned(),
             Self::Stopped => "the human stopped this run: end your turn now".to_owned(),
         }
     }
@@ -62,6 +74,9 @@ struct Position {
     /// None before the agent's first notice.
     comment: Option<u64>,
     unread: Unread,
+    /// The condition of an agent that reports its context, and the report that was due.
+    condition: Option<Condition>,
+    due: Option<Timestamp>,
 }
 
 /// The position up to which an agent got notices.
@@ -114,6 +129,7 @@ impl Notices {
                 notices.insert(0, Notice::Unread { count: now.unread.count, from: now.unread.senders.clone() });
             }
         }
+        notices.extend(context_notices(&db.reported_context(caller).await?, db::now(), &mut now));
         self.remember(reader, NoticeCursor { before, now, call });
         Ok(notices)
     }
@@ -137,6 +153,18 @@ impl Notices {
     fn cursors(&self) -> MutexGuard<'_, HashMap<Recipient, NoticeCursor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the notices about the context of an agent that reports it, each once when its threshold is crossed. A daemon is not reminded of its
+/// report, because the program that starts it sends the reports.
+fn context_notices(reported: &ReportedContext, at: Timestamp, seen: &mut Position) -> Vec<Notice> {
+    let left = reported.context_use.map(|given| (given.percent_left(), given.condition()));
+    let before = std::mem::replace(&mut seen.condition, left.map(|(_, condition)| condition));
+    let crossed = left.filter(|(_, condition)| *condition != Condition::Healthy && before.is_none_or(|before| before < *condition));
+    let report = reported.last_report.filter(|report| reported.transport == Some(Transport::Terminal) && report.is_due(at)).map(|report| report.at);
+    let is_newly_due = report.is_some() && std::mem::replace(&mut seen.due, report) != report;
+    let crossed = crossed.map(|(percent, condition)| Notice::ContextLeft { percent, condition });
+    crossed.into_iter().chain(is_newly_due.then_some(Notice::ReportDue)).collect()
 }
 
 /// Returns the notices about the run's task. None for a run that has ended, whose refusal says enough.

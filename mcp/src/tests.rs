@@ -25,4 +25,5 @@ mod push;
 mod resource;
 mod table;
 mod token;
+mod warroom;
 mod workflow;

@@ -7,6 +7,7 @@ mod board;
 mod context;
 mod runs;
 mod team;
+mod warroom;
 
 pub(crate) use audit::AuditFilter;
 pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};

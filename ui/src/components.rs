@@ -32,3 +32,4 @@ pub(crate) mod sidebar;
 pub(crate) mod team;
 pub(crate) mod theme;
 pub(crate) mod toast;
+pub(crate) mod warroom;

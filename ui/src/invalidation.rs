@@ -22,12 +22,13 @@ impl ListKind {
 use ListKind::{Contracts, Goals, Handshakes, Memory, Messages, Minions, Sessions, Team, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 28] = [
+const STALE: [(&str, &[ListKind]); 29] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
     ("agent_registered", &[Team]),
     ("agent_status", &[Team]),
+    ("agent_context", &[Team]),
     ("agent_left", &[Team, Handshakes]),
     ("token_made", &[Team]),
     ("task_assigned", &[Team]),

@@ -6,3 +6,4 @@ pub(crate) mod runs;
 pub(crate) mod settings;
 pub(crate) mod sign_in;
 pub(crate) mod team;
+pub(crate) mod warroom;

@@ -44,6 +44,7 @@ use crate::pages::team::agent::TeamPage;
 use crate::pages::team::contract::ContractsPage;
 use crate::pages::team::handshake::HandshakesPage;
 use crate::pages::team::message::MessagesPage;
+use crate::pages::warroom::room::WarRoomPage;
 use crate::route::SettingsTab;
 
 /// Loads all parts, one after the other. One that does not load is loaded when it is shown.
@@ -167,6 +168,11 @@ pub(crate) fn handshakes_page() -> Part {
 #[wasm_split(team, fallible)]
 pub(crate) fn context_page() -> Part {
     Ok(view! { <ContextPage /> }.into_any())
+}
+
+#[wasm_split(team, fallible)]
+pub(crate) fn war_room_page() -> Part {
+    Ok(view! { <WarRoomPage /> }.into_any())
 }
 
 #[wasm_split(team, fallible)]

@@ -123,7 +123,7 @@ impl ProjectData {
             Section::Handshakes => has_items(self.handshakes),
             Section::Context => self.context.value.get() == Some(true),
             // Read now and then.
-            Section::Activity | Section::Charts | Section::Replay => false,
+            Section::Activity | Section::Charts | Section::Replay | Section::WarRoom => false,
         }
     }
 

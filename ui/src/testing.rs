@@ -10,6 +10,8 @@ use domain::team::agent::{Agent, Health};
 use domain::team::role::Role;
 use domain::time::Timestamp;
 use domain::warroom::claim::ClaimMode;
+use domain::warroom::class::AgentClass;
+use domain::warroom::transport::Transport;
 use domain::wire::{BoardView, FinishedCards};
 
 /// A coder's card with empty optional fields.
@@ -52,11 +54,16 @@ pub(crate) fn agent(name: &str) -> Agent {
         name: name.to_owned(),
         team: None,
         roles: vec![Role::Builder],
+        class: AgentClass::Coder,
+        transport: Transport::Terminal,
         description: None,
         status: None,
         trusted: true,
         run_id: None,
         task_id: None,
+        context_left: None,
+        context: None,
+        context_reported_at: None,
         health: Health::Unknown,
         connected: false,
         unread: 0,

@@ -238,7 +238,7 @@ impl Store {
     /// Adds agents that are present, beside the departed ones of finished runs.
     pub(crate) async fn add_agents(&self, count: usize) -> Outcome {
         for number in 0..count {
-            let registration = Registration { name: format!("agent-{number}"), roles: vec![Role::Builder], description: None, team: None };
+            let registration = Registration { name: format!("agent-{number}"), roles: vec![Role::Builder], ..Registration::default() };
             self.db.create_agent_token(&owner(), &self.project, registration, TokenTerms::default()).await?;
         }
         Ok(())

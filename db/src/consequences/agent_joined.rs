@@ -6,6 +6,8 @@ use domain::id::{ProjectId, TaskId};
 use domain::runs::run::Run;
 use domain::team::agent::AgentEvent;
 use domain::team::role::Role;
+use domain::warroom::class::AgentClass;
+use domain::warroom::transport::Transport;
 
 use crate::board::attention::write as attention;
 use crate::board::task::row::open_tasks_of;
@@ -31,7 +33,17 @@ pub(crate) async fn agent_joined(tx: &mut Tx, caller: &Caller, project: &Project
 pub(crate) async fn run_agent_joined(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
     let name = Run::agent_name(run.phase, &card.id);
     let roles = [Role::from(run.phase)];
-    let row = AgentRow { name: &name, team: None, roles: &roles, description: Some(&card.title), trusted: true, run: Some(&run.id), seen: true };
+    let row = AgentRow {
+        name: &name,
+        team: None,
+        roles: &roles,
+        description: Some(&card.title),
+        trusted: true,
+        run: Some(&run.id),
+        class: Some(AgentClass::of(run.phase)),
+        transport: Some(Transport::Daemon),
+        seen: true,
+    };
     agent_joined(tx, &Caller::Runner, &card.project_id, row).await
 }
 

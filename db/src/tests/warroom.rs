@@ -1,4 +1,7 @@
-//! Tests of the war room.
+//! Tests of the war room: claims, classes of agents, the context that they have left, and who is present.
 
 mod claim;
 mod claim_storm;
+mod class;
+mod context_left;
+mod party;

@@ -121,6 +121,7 @@ fn every() -> Vec<Event> {
         BrowserSessionEvent::Revoked { session: 1 }.into(),
         AgentEvent::Registered { agent: mara(), roles: vec![Role::Lead, Role::Tester] }.into(),
         AgentEvent::StatusSet { agent: mara(), status: Some("Writes tests".to_owned()) }.into(),
+        AgentEvent::ContextReported { agent: mara(), percent_left: Some(41) }.into(),
         AgentEvent::Left { agent: mara() }.into(),
         MessageEvent::Sent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false }.into(),
         MessageEvent::InboxDelivered { agent: mara(), messages: 3 }.into(),
@@ -249,6 +250,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"browser_session_revoked","session":1}
     {"kind":"agent_registered","agent":"platform/mara","roles":["lead","tester"]}
     {"kind":"agent_status","agent":"platform/mara","status":"Writes tests"}
+    {"kind":"agent_context","agent":"platform/mara","percent_left":41}
     {"kind":"agent_left","agent":"platform/mara"}
     {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}
     {"kind":"inbox_read","agent":"platform/mara","messages":3}

@@ -35,6 +35,8 @@ use crate::team::token::refusal::TokenRefusal;
 use crate::team::token::{Permission, TokenAudience};
 use crate::time::Timestamp;
 use crate::warroom::claim::refusal::ClaimRefusal;
+use crate::warroom::class::AgentClass;
+use crate::warroom::class::refusal::ClassRefusal;
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -158,6 +160,9 @@ fn every() -> Vec<Refusal> {
         ClaimRefusal::NotHeld { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
         ClaimRefusal::HeldByOther { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
         ClaimRefusal::ReasonNeeded { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
+        ClassRefusal::ChangesNoCode { agent: mara(), class: AgentClass::Oracle }.into(),
+        ClassRefusal::Fixed { agent: mara(), class: AgentClass::Recon }.into(),
+        ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
     ]
 }
 
@@ -386,6 +391,12 @@ fn codes_sentences_and_hints_are_stable() {
         Claim it with claim_file to wait for it, or ask a lead.
     claim-reason-needed: taking src/lib.rs from platform/mara needs a reason
         Give the reason, which the holder reads.
+    wrong-class: platform/mara has the class oracle, which changes no code
+        Leave it to an agent of the class lead or coder; call who to see the classes.
+    class-is-fixed: platform/mara has the class recon, and a class never changes
+        Register without agent_class, or under another name.
+    report-due: BLOCKED: your report about your context is 6 minutes old, and the class coder reports every 5
+        Call set_context with tokens_used and tokens_limit, then send again.
     "#);
 }
 

@@ -16,6 +16,9 @@ use crate::event::kinds::events;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::team::role::{Role, is_lead};
 use crate::time::Timestamp;
+use crate::warroom::class::AgentClass;
+use crate::warroom::context_left::{ContextLeft, LastReport};
+use crate::warroom::transport::Transport;
 
 /// The command with which the human creates a token for an external agent.
 pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
@@ -28,6 +31,9 @@ pub struct Agent {
     pub name: String,
     pub team: Option<String>,
     pub roles: Vec<Role>,
+    /// Its capabilities. The kind of a managed agent decides them.
+    pub class: AgentClass,
+    pub transport: Transport,
     pub description: Option<String>,
     /// Status text set by the agent.
     pub status: Option<String>,
@@ -38,6 +44,12 @@ pub struct Agent {
     pub run_id: Option<RunId>,
     /// The task it works on.
     pub task_id: Option<TaskId>,
+    /// The part of its context that is left: measured of a managed agent at work, and reported by others.
+    pub context_left: Option<ContextLeft>,
+    /// Its own words about what is in its context.
+    pub context: Option<String>,
+    /// When it reported its context itself.
+    pub context_reported_at: Option<Timestamp>,
     pub health: Health,
     /// Whether it has an open connection that can receive notifications.
     pub connected: bool,
@@ -56,6 +68,11 @@ impl Agent {
     pub fn is_lead(&self) -> bool {
         self.left_at.is_none() && is_lead(self.trusted, &self.roles)
     }
+
+    /// Its last report about its own context. A managed agent, which is measured, has none.
+    pub fn last_report(&self) -> Option<LastReport> {
+        self.context_reported_at.filter(|_| self.run_id.is_none()).map(|at| LastReport { class: self.class, at })
+    }
 }
 
 /// The arguments of a registration.
@@ -69,6 +86,11 @@ pub struct Registration {
     pub description: Option<String>,
     #[serde(default)]
     pub team: Option<String>,
+    /// Its capabilities. A class that was named never changes.
+    #[serde(default)]
+    pub class: Option<AgentClass>,
+    #[serde(default)]
+    pub transport: Option<Transport>,
 }
 
 events! {
@@ -77,6 +99,8 @@ events! {
         /// An agent registered, or changed its registration.
         Registered "agent_registered" { agent: String, roles: Vec<Role> }
         StatusSet "agent_status" { agent: String, status: Option<String> }
+        /// An external agent reported how much of its context is left, in percent.
+        ContextReported "agent_context" { agent: String, percent_left: Option<u64> }
         Left "agent_left" { agent: String }
     }
 }

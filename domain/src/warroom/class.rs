@@ -1,12 +1,15 @@
 //! The class of an agent: what it can do. Its roles say what it is assigned to do.
 
+pub mod refusal;
+
 use std::time::Duration;
 
 use crate::runs::agent_kind::AgentKind;
+use crate::team::role::Role;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What an agent can do, permanently.
+    /// The capabilities of an agent, which never change.
     AgentClass, "class" {
         /// Coordinates and assigns work. Reads the code, and does not change it.
         Lead = "lead",
@@ -29,6 +32,16 @@ impl AgentClass {
             AgentKind::Coder => Self::Coder,
             AgentKind::Reviewer => Self::Builder,
         }
+    }
+
+    /// The class of an external agent: the one that it named, or else the one of its roles.
+    pub fn of_external(named: Option<Self>, roles: &[Role]) -> Self {
+        named.unwrap_or(if roles.contains(&Role::Lead) { Self::Lead } else { Self::Coder })
+    }
+
+    /// Whether it may be assigned a task that changes code, and submit it. A lead may, because the lead of a small team also works.
+    pub const fn takes_coder_tasks(self) -> bool {
+        self.edits() || matches!(self, Self::Lead)
     }
 
     /// Whether it may change files of the repository.
@@ -69,6 +82,15 @@ mod tests {
     fn reports_are_due_by_class() {
         let minutes = AgentClass::ALL.iter().map(|class| (class.as_str(), class.report_due().as_secs() / 60)).collect::<Vec<_>>();
         assert_eq!(minutes, [("lead", 15), ("coder", 5), ("builder", 5), ("oracle", 30), ("recon", 5)]);
+    }
+
+    #[test]
+    fn external_agents_are_coders_unless_they_lead_or_name_a_class() {
+        assert_eq!(AgentClass::of_external(None, &[Role::Tester]), AgentClass::Coder);
+        assert_eq!(AgentClass::of_external(None, &[Role::Lead, Role::Tester]), AgentClass::Lead);
+        assert_eq!(AgentClass::of_external(Some(AgentClass::Oracle), &[Role::Lead]), AgentClass::Oracle);
+        let takers = AgentClass::ALL.iter().filter(|class| class.takes_coder_tasks()).map(|class| class.as_str()).collect::<Vec<_>>();
+        assert_eq!(takers, ["lead", "coder"]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! How much of its context window an agent has left: its HP in the words of the raid.
+//! How much of its context window an agent has left, which a raid calls its HP.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::refusal::general::GeneralRefusal;
+use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
+use crate::warroom::class::AgentClass;
+use crate::warroom::class::refusal::ClassRefusal;
 
 vocabulary! {
-    /// What an agent's remaining context is good for.
+    /// The use that an agent's remaining context still has.
     Condition, "condition" {
         /// More than half is left.
         Healthy = "healthy",
@@ -39,6 +42,24 @@ impl ContextUse {
         Ok(Self { used, limit })
     }
 
+    /// The same from the numbers of a report or a row.
+    ///
+    /// # Errors
+    /// Also when a number is negative.
+    pub fn from_counts(used: i64, limit: i64) -> Result<Self, GeneralRefusal> {
+        let negative = |field, count: i64| GeneralRefusal::invalid(field, format!("{count} is negative"), "Give a number of tokens, such as 40000.");
+        let used = u64::try_from(used).map_err(|_| negative("tokens_used", used))?;
+        Self::new(used, u64::try_from(limit).map_err(|_| negative("tokens_limit", limit))?)
+    }
+
+    pub const fn used(self) -> u64 {
+        self.used
+    }
+
+    pub const fn limit(self) -> u64 {
+        self.limit
+    }
+
     /// The remaining part in percent, rounded down.
     pub const fn percent_left(self) -> u64 {
         ((self.limit - self.used) as u128 * 100 / self.limit as u128) as u64
@@ -55,6 +76,79 @@ impl ContextUse {
         } else {
             Condition::Critical
         }
+    }
+}
+
+/// The part of its context window that an agent has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ContextLeft {
+    pub tokens_used: u64,
+    pub tokens_limit: u64,
+    /// The remaining part in percent, rounded down.
+    pub percent: u64,
+    pub condition: Condition,
+}
+
+impl From<ContextUse> for ContextLeft {
+    fn from(given: ContextUse) -> Self {
+        Self { tokens_used: given.used(), tokens_limit: given.limit(), percent: given.percent_left(), condition: given.condition() }
+    }
+}
+
+/// The report of an external agent about its own context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextReport {
+    /// Its contents, in a few words.
+    pub context: String,
+    /// Without numbers, the earlier ones stay.
+    pub tokens_used: Option<i64>,
+    /// Without it, the earlier one stays.
+    pub tokens_limit: Option<i64>,
+}
+
+impl ContextReport {
+    /// The used part of the context after this report. `before` is that of the report before it.
+    ///
+    /// # Errors
+    /// When the numbers are impossible, or there is no limit yet.
+    pub fn context_use(&self, before: Option<ContextUse>) -> Result<Option<ContextUse>, GeneralRefusal> {
+        let known = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok());
+        let limit = self.tokens_limit.or(known(before.map(ContextUse::limit)));
+        match (self.tokens_used, limit) {
+            (None, _) if self.tokens_limit.is_none() => Ok(before),
+            (_, None) => {
+                Err(GeneralRefusal::invalid("tokens_limit", "it is missing", "Give the size of your context window in tokens, such as 200000."))
+            }
+            (used, Some(limit)) => {
+                let used = used.or(known(before.map(ContextUse::used)));
+                let missing = || GeneralRefusal::invalid("tokens_used", "it is missing", "Give the tokens of your context window that are in use.");
+                ContextUse::from_counts(used.ok_or_else(missing)?, limit).map(Some)
+            }
+        }
+    }
+}
+
+/// When an agent reported its own context last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastReport {
+    pub class: AgentClass,
+    pub at: Timestamp,
+}
+
+impl LastReport {
+    /// Whether the report is older than the class allows.
+    pub fn is_due(self, now: Timestamp) -> bool {
+        now.since(self.at) > self.class.report_due()
+    }
+
+    /// # Errors
+    /// When the report is older than the class allows.
+    pub fn require_fresh(self, now: Timestamp) -> Result<(), ClassRefusal> {
+        if !self.is_due(now) {
+            return Ok(());
+        }
+        let due_minutes = self.class.report_due().as_secs() / 60;
+        Err(ClassRefusal::ReportDue { class: self.class, age_minutes: now.since(self.at).as_secs() / 60, due_minutes })
     }
 }
 
@@ -82,5 +176,38 @@ mod tests {
     fn impossible_numbers_are_refused() {
         assert!(ContextUse::new(1, 0).is_err());
         assert!(ContextUse::new(200_001, 200_000).is_err());
+        assert!(ContextUse::from_counts(-1, 200_000).is_err() && ContextUse::from_counts(0, -1).is_err());
+    }
+
+    #[test]
+    fn numbers_that_a_report_omits_stay() {
+        let report = |tokens_used, tokens_limit| ContextReport { context: "the parser".to_owned(), tokens_used, tokens_limit };
+        let before = ContextUse::new(50, 100).ok();
+        assert_eq!(report(None, None).context_use(None).unwrap(), None);
+        assert_eq!(report(None, None).context_use(before).unwrap(), before);
+        assert_eq!(report(Some(80), None).context_use(before).unwrap(), ContextUse::new(80, 100).ok());
+        assert_eq!(report(None, Some(200)).context_use(before).unwrap(), ContextUse::new(50, 200).ok());
+        for (used, limit, before) in [
+            (Some(1), None, None),
+            (None, Some(100), None),
+            (Some(0), Some(0), before),
+            (Some(-1), Some(100), before),
+            (Some(101), None, before),
+            (None, Some(49), before),
+            (Some(1), Some(i64::MIN), before),
+        ] {
+            assert!(report(used, limit).context_use(before).is_err(), "{used:?} {limit:?}");
+        }
+    }
+
+    #[test]
+    fn report_is_due_after_the_time_of_its_class() {
+        let at = Timestamp::from_milliseconds(0);
+        for (class, minutes) in [(AgentClass::Coder, 5), (AgentClass::Lead, 15), (AgentClass::Oracle, 30)] {
+            let report = LastReport { class, at };
+            let after = |seconds: u64| report.require_fresh(at.after(std::time::Duration::from_secs(minutes * 60 + seconds)));
+            assert_eq!(after(0), Ok(()));
+            assert_eq!(after(61), Err(ClassRefusal::ReportDue { class, age_minutes: minutes + 1, due_minutes: minutes }));
+        }
     }
 }

@@ -32,7 +32,7 @@ use crate::tools::definition::Effect;
 /// How many cases the judgement of claims is put to.
 const JUDGED: u32 = 100_000;
 /// How many go through the whole server.
-const CARRIED_OUT: usize = 3_200;
+const CARRIED_OUT: usize = 4_000;
 
 /// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
 const NAMES: &[&str] = &[
@@ -179,8 +179,10 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
     match tool {
         "register" => json!({"description": mark}),
         "set_status" => json!({"status": mark}),
+        "set_context" => json!({"context": mark}),
         "send" => json!({"to_agent": NAMES[pick % NAMES.len()], "message": mark}),
         "create_task" => json!({"title": mark, "assigned_to": if pick.is_multiple_of(3) { "" } else { NAMES[pick % NAMES.len()] }}),
+        "update_task" if pick.is_multiple_of(2) => json!({"task_id": task, "assigned_to": NAMES[pick % NAMES.len()]}),
         "update_task" => json!({"task_id": task, "status": stages[pick % stages.len()], "result": mark}),
         "assign_role_hat" => json!({"task_id": task, "role": "builder"}),
         "submit_for_review" => json!({"task_id": task, "summary": mark}),

@@ -43,7 +43,11 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
     mara_row["registered_at"] = json!("…");
     insta::assert_json_snapshot!(mara_row, @r#"
     {
+      "class": "coder",
       "connected": "…",
+      "context": null,
+      "context_left": null,
+      "context_reported_at": null,
       "current_task": null,
       "description": null,
       "health": "healthy",
@@ -58,6 +62,7 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
       ],
       "status": "reading",
       "team": "platform",
+      "transport": "terminal",
       "trusted": false,
       "unread": 0
     }

@@ -18,6 +18,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::contract::ContractType;
 use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
+use domain::warroom::class::AgentClass;
+use domain::warroom::transport::Transport;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
@@ -297,6 +299,14 @@ pub(crate) fn memory_scope(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn contract_type(_: &mut SchemaGenerator) -> Schema {
     one_of(ContractType::ALL)
+}
+
+pub(crate) fn agent_class(_: &mut SchemaGenerator) -> Schema {
+    one_of(AgentClass::ALL)
+}
+
+pub(crate) fn transport(_: &mut SchemaGenerator) -> Schema {
+    one_of(Transport::ALL)
 }
 
 pub(crate) fn minion_status(_: &mut SchemaGenerator) -> Schema {

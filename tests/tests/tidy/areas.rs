@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::generated::check;
 use crate::source::{none, read, rust};
 
-const AREAS: [&str; 4] = ["board", "context", "runs", "team"];
+const AREAS: [&str; 5] = ["board", "context", "runs", "team", "warroom"];
 
 /// Where the areas of a crate are.
 const CRATES: &[(&str, &[&str])] = &[

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::split;
 
 /// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 13] = [
+const STYLES: [&str; 14] = [
     "style/tokens.css",
     "style/base.css",
     "style/components.css",
@@ -22,6 +22,7 @@ const STYLES: [&str; 13] = [
     "style/panel.css",
     "style/collaboration.css",
     "style/context.css",
+    "style/warroom.css",
     "style/review.css",
     "style/land.css",
     "style/plan.css",

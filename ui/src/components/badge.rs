@@ -4,6 +4,7 @@
 
 pub(crate) mod card_state;
 pub(crate) mod team;
+pub(crate) mod warroom;
 
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;

@@ -18,6 +18,7 @@ pub(crate) const fn label(section: Section) -> &'static str {
         Section::Charts => "Charts",
         Section::Replay => "Replay",
         Section::Context => "Context",
+        Section::WarRoom => "War room",
     }
 }
 
@@ -34,6 +35,7 @@ pub(crate) const fn purpose(section: Section) -> &'static str {
         Section::Charts => "cost, tokens, times",
         Section::Replay => "the board in the past",
         Section::Context => "findings and memory",
+        Section::WarRoom => "agents and context left",
     }
 }
 

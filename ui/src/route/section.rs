@@ -18,11 +18,12 @@ pub(crate) enum Section {
     Charts,
     Replay,
     Context,
+    WarRoom,
 }
 
 impl Section {
     /// In the order of the tabs and of the keys from 1.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Board,
         Self::Team,
         Self::Messages,
@@ -33,6 +34,7 @@ impl Section {
         Self::Charts,
         Self::Replay,
         Self::Context,
+        Self::WarRoom,
     ];
 
     /// The path segment in an address, empty for the board.
@@ -48,6 +50,7 @@ impl Section {
             Self::Charts => "charts",
             Self::Replay => "replay",
             Self::Context => "context",
+            Self::WarRoom => "war-room",
         }
     }
 

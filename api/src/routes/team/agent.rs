@@ -57,7 +57,7 @@ pub(crate) async fn create_token(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
-    let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
+    let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team, ..Registration::default() };
     let terms = TokenTerms { permissions: new.permissions.unwrap_or_default(), expires_in: new.expires_in };
     let token = state.db.create_agent_token(&caller, &project, registration, terms).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);

@@ -58,6 +58,13 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     let agents = story.get("/api/projects/{id}/agents", PROJECT).await;
     assert_eq!((&named(&agents, "platform/mara")["trusted"], &named(&agents, "zoe")["trusted"]), (&json!(true), &json!(false)));
 
+    let party = story.get("/api/projects/{id}/party", PROJECT).await;
+    let members = party["items"].as_array().unwrap();
+    let mara_there = members.iter().find(|member| member["agent"]["name"] == "platform/mara").unwrap();
+    assert_eq!(
+        (&mara_there["agent"]["class"], &mara_there["agent"]["context_left"], &mara_there["tasks"]),
+        (&json!("coder"), &Value::Null, &json!([]))
+    );
     let new = json!({"to": "mara", "content": "Which colour?", "task_id": "TASK-004"});
     let sent = story.act("post", "/api/projects/{id}/messages", PROJECT, new, StatusCode::CREATED).await;
     assert_eq!((sent["to_agent"].as_str(), sent.get("cc")), (Some("platform/mara"), None));

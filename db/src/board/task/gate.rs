@@ -17,7 +17,7 @@ use domain::text;
 
 use crate::board::task::row as tasks;
 use crate::board::task::row::mover::{movers, require_own_task};
-use crate::board::task::write::assign::{assign_by_lead, assignee};
+use crate::board::task::write::assign::{assign_by_lead, assignee, require_changes_code};
 use crate::board::task::write::change::MoveRequest;
 use crate::board::task::write::index;
 use crate::caller::Caller;
@@ -26,6 +26,7 @@ use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::team::agent::row as agents;
 use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
 
@@ -119,12 +120,22 @@ async fn move_to_stage(
     found: &EvidenceResult,
 ) -> Result<()> {
     let to = authorize_stage(tx, caller, participant, task, stage, false).await?;
+    if matches!((task.card.status, to), (Status::Backlog, Status::InProgress) | (_, Status::InReview)) {
+        require_class(tx, caller, &task.card).await?;
+    }
     if task.card.status != Status::Done {
         // Finished work is verified by another run than its own.
         require_own_task(tx, caller, task, to).await?;
     }
     let reason = if to == Status::Cancelled { Some(CancelReason::Failed.as_str()) } else { text };
     move_task(tx, caller, task, &MoveRequest { to, reason: reason.map(str::to_owned), merge: true }, found).await
+}
+
+/// Refuses to begin or submit a task as an agent that named a class without a right to it after the task was assigned.
+async fn require_class(tx: &mut Tx, caller: &Caller, card: &Card) -> Result<()> {
+    let Caller::Agent(own) = caller else { return Ok(()) };
+    let agent = agents::read(&mut tx.connection, &card.project_id, &own.name).await?;
+    Ok(agent.map_or(Ok(()), |agent| require_changes_code(&agent))?)
 }
 
 /// Returns the status of a stage if the caller may move the task to it. `names_agent` allows the stage `assigned` for an assigned task.

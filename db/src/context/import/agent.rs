@@ -76,7 +76,17 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: AgentItem) -> Resu
     }
     tx.now = item.registered_at.unwrap_or(tx.now).min(tx.now);
     let team = name.split_once('/').map(|(team, _)| team);
-    let row = AgentRow { name: &name, team, roles: &item.roles, description: item.description.as_deref(), trusted: false, run: None, seen: false };
+    let row = AgentRow {
+        name: &name,
+        team,
+        roles: &item.roles,
+        description: item.description.as_deref(),
+        trusted: false,
+        run: None,
+        class: None,
+        transport: None,
+        seen: false,
+    };
     agent_joined(tx, &target.caller, &target.project, row).await?;
     mark_left(tx, &target.project, &name).await?;
     let renamed = (name.rsplit('/').next() != item.original.rsplit('/').next()).then(|| format!("it is called {name} here"));

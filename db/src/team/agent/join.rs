@@ -8,6 +8,8 @@ use domain::team::role::Role;
 use domain::team::token::{Permissions, TokenEvent, TokenTerms, validate_lifetime};
 use domain::text;
 use domain::time::Timestamp;
+use domain::warroom::class::AgentClass;
+use domain::warroom::class::refusal::ClassRefusal;
 use serde::{Deserialize, Serialize};
 
 use super::name_claim::{NameClaim, authorize_claim, no_heartbeat_since, reject_case_variants, release_name};
@@ -17,7 +19,7 @@ use crate::consequences::agent_joined::agent_joined;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::agent::row::{apply_presence, read};
+use crate::team::agent::row::{self, apply_presence, read};
 use crate::team::agent::write::AgentRow;
 use crate::team::token;
 use crate::team::token::{StoredTerms, TokenOwner};
@@ -48,7 +50,18 @@ impl Db {
                 let roles = sorted_unique(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
                 // Creating a token is not a heartbeat of its agent.
-                let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted: true, run: None, seen: false };
+                let row = AgentRow {
+                    name: &name,
+                    team,
+                    roles: &roles,
+                    description: description.as_deref(),
+                    trusted: true,
+                    run: None,
+                    // With a new token, its agent may name another one.
+                    class: who.class,
+                    transport: who.transport,
+                    seen: false,
+                };
                 agent_joined(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
                 let expires_at = terms.expires_in.map(|seconds| validate_lifetime(seconds, tx.now)).transpose()?;
@@ -183,6 +196,10 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     let freed = known.take_if(|_| taken == Some(NameClaim::Reclaimed));
     let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
     let roles = roles(caller, &name, before, &who.roles)?;
+    let class = match known {
+        Some(_) => class(row::named_class(&mut tx.connection, project, &name).await?, &name, who.class)?,
+        None => who.class,
+    };
     if let Some(freed) = freed {
         release_name(tx, &freed).await?;
     }
@@ -194,7 +211,8 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
         Caller::Agent(_) => (known.is_some_and(|agent| agent.trusted), None),
         Caller::Person(_) | Caller::Runner | Caller::Invite(_) => (false, None),
     };
-    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, seen };
+    let transport = who.transport;
+    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, class, transport, seen };
     // An agent that joins with an invite token is recorded under the name that it claims.
     let by = if let Caller::Invite(_) = caller { &agent_caller(project, &name) } else { caller };
     agent_joined(tx, by, project, row).await?;
@@ -236,6 +254,14 @@ fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result
         return Ok(before.to_vec());
     }
     Ok(sorted_unique(&[if leads { vec![Role::Lead] } else { Vec::new() }, given.to_vec()].concat()))
+}
+
+/// Returns the class after registration: the given or the earlier one. A class that was named never changes.
+fn class(before: Option<AgentClass>, name: &str, given: Option<AgentClass>) -> Result<Option<AgentClass>, ClassRefusal> {
+    match (before, given) {
+        (Some(before), Some(given)) if before != given => Err(ClassRefusal::Fixed { agent: name.to_owned(), class: before }),
+        (before, given) => Ok(before.or(given)),
+    }
 }
 
 fn sorted_unique(roles: &[Role]) -> Vec<Role> {

@@ -94,7 +94,8 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     // Without `left_at_message`, the new agent has missed no broadcast.
     sqlx::query(
         "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,
-           left_at_message = NULL WHERE project_id = $1 AND name = $2",
+           left_at_message = NULL, class = NULL, transport = 'terminal', context = NULL, context_tokens = NULL, context_limit = NULL, context_at = NULL
+         WHERE project_id = $1 AND name = $2",
     )
     .bind(project.as_str())
     .bind(name)

@@ -8,6 +8,8 @@ use domain::id::{ProjectId, TaskId};
 use domain::team::agent::{Agent, Health};
 use domain::team::role::Role;
 use domain::time::Timestamp;
+use domain::warroom::class::AgentClass;
+use domain::warroom::context_left::ContextUse;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -19,12 +21,13 @@ use crate::error::Result;
 macro_rules! select {
     ($condition:literal) => {
         concat!(
-            "SELECT a.*, COUNT(d.message_id) AS unread,
+            "SELECT a.*, COUNT(d.message_id) AS unread, live.context_tokens AS measured_tokens, live.context_limit AS measured_limit,
     COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
       (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
          AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
          ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
   FROM agents a
+    LEFT JOIN agent_runs live ON live.id = a.run_id AND live.completed_at IS NULL
     LEFT JOIN deliveries d ON d.project_id = a.project_id AND d.recipient = a.name AND d.read_at IS NULL AND d.state = 'pending'
   WHERE a.project_id = $1 AND ",
             $condition
@@ -47,6 +50,16 @@ const BY_NAME: &str = select!("a.name = $2 GROUP BY a.project_id, a.name");
 pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
     let row = sqlx::query(BY_NAME).bind(project.as_str()).bind(name).fetch_optional(connection).await?;
     row.as_ref().map(agent_of).transpose()
+}
+
+/// Returns the class that an agent named itself, or that its kind decides.
+pub(crate) async fn named_class(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<AgentClass>> {
+    let row = sqlx::query("SELECT class FROM agents WHERE project_id = $1 AND name = $2")
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    row.map_or(Ok(None), |row| optional(&row, "class"))
 }
 
 /// Lists the names of all active agents in order.
@@ -75,15 +88,23 @@ pub(crate) async fn names(connection: &mut SqliteConnection, project: &ProjectId
 pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
     let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
     let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
+    let run_id = optional(row, "run_id")?;
+    let measured = context_use(row, "measured_tokens", "measured_limit")?;
+    let reported = context_use(row, "context_tokens", "context_limit")?;
     Ok(Agent {
         project_id: parsed(row, "project_id")?,
         name: row.try_get("name")?,
         team: row.try_get("team")?,
+        class: AgentClass::of_external(optional(row, "class")?, &roles),
+        transport: parsed(row, "transport")?,
+        context_left: if run_id.is_some() { measured } else { reported }.map(Into::into),
+        context: row.try_get("context")?,
+        context_reported_at: optional(row, "context_at")?,
         roles,
         description: row.try_get("description")?,
         status: row.try_get("status")?,
         trusted: row.try_get("trusted")?,
-        run_id: optional(row, "run_id")?,
+        run_id,
         task_id: optional::<TaskId>(row, "task_id")?,
         health: Health::Unknown,
         connected: false,
@@ -93,4 +114,11 @@ pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
         last_inbox_check: optional(row, "last_inbox_check")?,
         left_at: optional(row, "left_at")?,
     })
+}
+
+/// Returns the used part of a context window from two columns. None where nothing sensible is known.
+pub(crate) fn context_use(row: &SqliteRow, used: &str, limit: &str) -> Result<Option<ContextUse>> {
+    let (used, limit): (Option<i64>, Option<i64>) = (row.try_get(used)?, row.try_get(limit)?);
+    // An agent program can report more than its window holds, shortly before it compacts.
+    Ok(used.zip(limit).and_then(|(used, limit)| ContextUse::from_counts(used.min(limit), limit).ok()))
 }

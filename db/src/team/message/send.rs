@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
+use crate::warroom::context_left::row::require_fresh_report;
 
 /// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl Db {
     /// sender's last delivery and returns its message ids, because that response may have been lost.
     ///
     /// # Errors
-    /// When the sender has unread messages, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the
+    /// When the sender has unread messages, its report about its context is too old, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the
     /// given message.
     pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
         let project = project.clone();
@@ -57,6 +58,7 @@ impl Db {
                     Caller::Person(_) | Caller::Runner => Vec::new(),
                     Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &project, &participant.name).await?,
                 };
+                require_fresh_report(tx, caller).await?;
                 let inherited = match new.reply_to {
                     Some(id) => task_of_original(tx, &participant, id).await?,
                     None => None,

@@ -32,6 +32,7 @@ use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
+use domain::warroom::context_left::ContextReport;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, named};
@@ -43,6 +44,8 @@ async fn team(store: &Store) {
     let (db, project) = (&store.db, &store.project);
     let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
     db.set_status(&ole, project, "Here").await.unwrap();
+    let report = ContextReport { context: "The tests".to_owned(), tokens_used: Some(118_000), tokens_limit: Some(200_000) };
+    db.set_context(&ole, project, report).await.unwrap();
     let handshake = db.initiate_handshake(&lead, project, "The plan", vec!["ole".to_owned()]).await.unwrap().id;
     store.inbox(&ole).await;
     db.acknowledge(&ole, handshake).await.unwrap();

@@ -38,6 +38,8 @@ use crate::team::message::{read, removable, write};
 use crate::team::token::{self, list as tokens};
 use crate::team::webhook;
 use crate::tests::store::Store;
+use crate::warroom::context_left::row as context_left;
+use crate::warroom::party::row as party;
 use crate::{ActivityQuery, CardFilter, HistoryQuery};
 
 async fn plan(store: &Store, statement: &str) -> String {
@@ -108,6 +110,8 @@ async fn no_daily_statement_scans_what_grows() {
         limit::write::FLAGGED.to_owned(),
         snapshot::ASSIGNEES.to_owned(),
         agent::PRESENT.to_owned(),
+        party::TASKS_OF_PRESENT.to_owned(),
+        context_left::REPORTED.to_owned(),
         read::page_sql(),
         read::blocking_sql(),
         read::UNREAD.to_owned(),

@@ -18,6 +18,7 @@ async fn human_created_token_is_trusted() {
         roles: vec![Role::Tester, Role::Lead, Role::Tester],
         description: Some("Looks twice".to_owned()),
         team: Some("platform".to_owned()),
+        ..Registration::default()
     };
     let token = store.db.create_agent_token(&Caller::owner(), &store.project, new.clone(), TokenTerms::default()).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();

@@ -10,11 +10,16 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
         name: "platform/mara".to_owned(),
         team: Some("platform".to_owned()),
         roles: vec![Role::Lead, Role::Pen],
+        class: AgentClass::Coder,
+        transport: Transport::Terminal,
         description: None,
         status: Some("Writes".to_owned()),
         trusted: true,
         run_id: None,
         task_id: Some(TaskId::new(2)),
+        context_left: None,
+        context: None,
+        context_reported_at: None,
         health: Health::Stale,
         connected: false,
         unread: 2,
@@ -29,7 +34,7 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
     assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.is_lead());
     let text = serde_json::to_string(&agent).unwrap();
     assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
-    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
+    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"class":"coder","transport":"terminal","description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","context_left":null,"context":null,"context_reported_at":null,"health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 use domain::team::agent::{Agent, Registration, is_short_for};
 use domain::team::role::Role;
+use domain::warroom::class::AgentClass;
+use domain::warroom::transport::Transport;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "who",
-        description: "Call this to see who is active: name, roles, health, current task, unread messages.",
+        description: "Call this to see who is active: name, roles, class, context left, health, current task, unread messages.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: true },
@@ -78,6 +80,13 @@ struct Register {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     team: Option<String>,
+    /// Permanent; only a coder changes code. By default coder.
+    #[schemars(schema_with = "arguments::agent_class")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    agent_class: Option<AgentClass>,
+    #[schemars(schema_with = "arguments::transport")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    transport: Option<Transport>,
     /// Your token from an earlier registration, to reclaim your name.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -87,7 +96,14 @@ struct Register {
 async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     let project = call.project(ProjectArgument::Missing).await?;
     let name = given.agent_name.or_else(|| call.caller.name()).unwrap_or_default();
-    let who = Registration { name, roles: given.role, description: given.description, team: given.team };
+    let who = Registration {
+        name,
+        roles: given.role,
+        description: given.description,
+        team: given.team,
+        class: given.agent_class,
+        transport: given.transport,
+    };
     let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
     let agent = &registered.agent;
     let mut text = format!("{} registered successfully{} in {project}.", agent.name, roles(agent));

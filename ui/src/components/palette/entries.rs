@@ -41,7 +41,7 @@ pub(crate) enum Choice {
 }
 
 /// The keys of [`Section::ALL`].
-const SECTION_KEYS: [&str; 10] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", ""];
+const SECTION_KEYS: [&str; 11] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "", ""];
 
 /// The sign in front of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -123,6 +123,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         (true, Section::Activity) => lazy(parts::activity_page),
         (true, Section::Charts) => lazy(parts::charts_page),
         (true, Section::Context) => lazy(parts::context_page),
+        (true, Section::WarRoom) => lazy(parts::war_room_page),
         (true, Section::Replay) => lazy(parts::replay_page),
     };
     let added = Callback::new(move |task: TaskId| {
@@ -193,7 +194,7 @@ fn dialog_for(section: Option<Section>) -> OpenDialog {
         Some(Section::Goals) => OpenDialog::NewGoal,
         Some(Section::Contracts) => OpenDialog::NewContract,
         Some(Section::Handshakes) => OpenDialog::NewHandshake,
-        Some(Section::Context) => OpenDialog::None,
+        Some(Section::Context | Section::WarRoom) => OpenDialog::None,
         Some(Section::Board | Section::Activity | Section::Charts | Section::Replay) | None => OpenDialog::NewTask,
     }
 }

@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use domain::team::agent::Agent;
+use domain::warroom::transport::Transport;
 use leptos::prelude::*;
 
 use crate::client::{Client, MessageFilter};
 use crate::components::badge::team::{presence_badge, trust_label};
+use crate::components::badge::warroom::class_label;
 use crate::components::board::task_link::TaskLink;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
 use crate::components::section_page::SectionPage;
 use crate::components::team::minion::MinionSettings;
+use crate::components::warroom::context_left::ContextBar;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
@@ -148,6 +151,7 @@ fn Facts(agent: Agent) -> impl IntoView {
                     {team.map(|team| view! { <span class="faint">{team}</span> })}
                     {name}
                 </strong>
+                <span class="soft small-text">{class_label(agent.class)}</span>
                 <span class="chips">{roles}</span>
                 {(agent.unread > 0).then(|| view! { <span class="bubble quiet">{format!("{} unread", agent.unread)}</span> })}
             </p>
@@ -157,8 +161,10 @@ fn Facts(agent: Agent) -> impl IntoView {
                 {agent.connected.then(|| view! { <span>"connected"</span> })}
                 {seen}
                 <span class=if agent.trusted { "faint" } else { "untrusted" }>{trust}</span>
+                {(agent.transport == Transport::Daemon && agent.run_id.is_none()).then(|| view! { <span>"started by a program"</span> })}
                 {agent.task_id.map(|task| view! { <TaskLink task=task /> })}
             </p>
+            {agent.context_left.map(|left| view! { <ContextBar left=Some(left) /> })}
         </div>
     }
 }

@@ -9,6 +9,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Agent;
 use domain::team::role::Role;
+use domain::warroom::class::refusal::ClassRefusal;
 
 use crate::board::attention::write as attention;
 use crate::board::question::write as question;
@@ -71,6 +72,7 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
             Refusal::invalid("assigned_to", format!("the runner does {} tasks itself", card.phase), "Assign tasks of the phase coder.").into()
         );
     }
+    require_changes_code(agent)?;
     if !card.status.is_open() {
         return Err(wrong_status(card, "it is finished", "Move it back to in_progress first, or create a new task.").into());
     }
@@ -153,6 +155,11 @@ pub(crate) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: 
 /// Records the assignee of a started task as its builder, even if another participant started it.
 async fn record_builder(tx: &mut Tx, card: &Card, assignee: &str) -> Result<()> {
     if card.status == Status::Backlog { Ok(()) } else { contribution::record(tx, &card.id, assignee, Contribution::Built).await }
+}
+
+/// Refuses an agent whose class changes no code.
+pub(crate) fn require_changes_code(agent: &Agent) -> Result<(), ClassRefusal> {
+    if agent.class.takes_coder_tasks() { Ok(()) } else { Err(ClassRefusal::ChangesNoCode { agent: agent.name.clone(), class: agent.class }) }
 }
 
 /// Refuses a hat that is not one of the agent's roles. An agent without roles may have any hat.

@@ -1,0 +1,71 @@
+//! The tool that shows all agents of a project in one call.
+//!
+//! It must not know how the context of an agent is measured.
+
+use domain::text::excerpt;
+use domain::warroom::party::PartyMember;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::call::{Call, route};
+use crate::format;
+use crate::reply::{Answer, Failure};
+use crate::tools::arguments::ProjectArgument;
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{Managed, ORCHESTRATOR_ONLY};
+
+/// The most characters of a title or a status.
+const MAX_EXCERPT: usize = 60;
+
+pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
+    name: "party_status",
+    description: "Call this before you give out work: every agent with its class, context left, tasks and last call.",
+    effect: Effect::Reads,
+    admission: Admission::ActiveReader,
+    audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY), human: true, external: External::Everyone, invite: false },
+    identity_arguments: &["agent_name"],
+    route: |definition| route(definition, party_status),
+}];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PartyStatus {
+    #[serde(default, alias = "project_id")]
+    project: ProjectArgument,
+}
+
+async fn party_status(call: Call, given: PartyStatus) -> Result<Answer, Failure> {
+    let party = call.db.party(&call.project(given.project).await?).await?;
+    if party.is_empty() {
+        return Ok(Answer::new("No agent is present.", json!({"agents": []})));
+    }
+    let lines: Vec<String> = party.iter().map(line).collect();
+    let agents: Vec<Value> = party.iter().map(data).collect();
+    Ok(Answer::new(lines.join("\n"), json!({"agents": agents})))
+}
+
+/// Words a member of the party on one line. Facts that are unknown are left out.
+fn line(member: &PartyMember) -> String {
+    let agent = &member.agent;
+    let roles: Vec<&str> = agent.roles.iter().map(|role| role.as_str()).collect();
+    let roles = if roles.is_empty() { String::new() } else { format!(", {}", roles.join(" ")) };
+    let mut parts = vec![format!("{} ({}{roles}, {})", agent.name, agent.class, agent.transport)];
+    parts.extend(agent.context_left.map(|left| format!("context left {}", format::context_left(&left))));
+    parts.extend(member.tasks.iter().map(|task| format!("{} {} {}", task.id, task.status, excerpt(&task.title, MAX_EXCERPT))));
+    parts.extend((member.further_tasks > 0).then(|| format!("{} more tasks", member.further_tasks)));
+    parts.extend(agent.status.as_ref().map(|status| format!("status: {}", excerpt(status, MAX_EXCERPT))));
+    parts.push(match agent.last_seen {
+        _ if agent.connected => "connected".to_owned(),
+        Some(at) => format!("seen {at}"),
+        None => "never seen".to_owned(),
+    });
+    parts.join(" · ")
+}
+
+fn data(member: &PartyMember) -> Value {
+    let mut data = format::agent_in_full(&member.agent);
+    data["tasks"] = json!(member.tasks);
+    data["further_tasks"] = json!(member.further_tasks);
+    data
+}

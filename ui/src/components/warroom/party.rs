@@ -1,0 +1,152 @@
+//! The agents that are present: class, task, context left and last call of each.
+
+use std::time::Duration;
+
+use domain::warroom::party::{PartyMember, PartyTask};
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::badge::status_label;
+use crate::components::badge::team::presence_badge;
+use crate::components::badge::warroom::class_label;
+use crate::components::board::task_link::TaskLink;
+use crate::components::inline_code::sentence;
+use crate::components::warroom::context_left::ContextBar;
+use crate::invalidation::ListKind;
+use crate::live_list::LiveList;
+use crate::project_data::{ProjectData, items};
+use crate::store::Store;
+use crate::time::Clock;
+
+/// Heartbeats record no event, so the section polls for liveness.
+const POLL_INTERVAL: Duration = Duration::from_secs(15);
+/// Agents at work report what they use all the time.
+const COLLECT_INTERVAL: Duration = Duration::from_secs(1);
+
+#[component]
+pub(crate) fn PartySection() -> impl IntoView {
+    let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
+    // Two kinds of events are one change.
+    let (team, usage) = (store.revision_of(ListKind::Team), store.revision_of(ListKind::Usage));
+    let revision = RwSignal::new(0_u32);
+    Effect::new(move || revision.set(team.get() + usage.get()));
+    let party = LiveList::new(revision, |_| false, move || items(client.party(data.project()))).every(COLLECT_INTERVAL).watch();
+    if let Ok(interval) = set_interval_with_handle(move || party.refetch(), POLL_INTERVAL) {
+        on_cleanup(move || interval.clear());
+    }
+    let names = Memo::new(move |_| party.value.with(|party| party.as_deref().map(ordered)));
+    let summary = Memo::new(move |_| party.value.with(|party| party.as_deref().map(summary)));
+    let body = move || match (names.get(), party.failure.get()) {
+        (None, Some(why)) => view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> }.into_any(),
+        (None, None) => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
+        (Some(names), _) if names.is_empty() => view! {
+            <div class="empty">
+                <h3>"No agents yet"</h3>
+                <p>"Agents appear here when the runner starts them, or when they register from a terminal."</p>
+            </div>
+        }
+        .into_any(),
+        (Some(names), _) => view! {
+            <ul class="party">
+                <For each=move || names.clone() key=String::clone let:name>
+                    <Member name=name party=party />
+                </For>
+            </ul>
+        }
+        .into_any(),
+    };
+    view! {
+        <section class="box" aria-labelledby="war-room-agents">
+            <header>
+                <h2 id="war-room-agents">"Agents"</h2>
+                <span class="soft small-text">{move || summary.get()}</span>
+            </header>
+            {body}
+        </section>
+    }
+    .into_any()
+}
+
+/// The names of the agents: those with a task first, then by name.
+fn ordered(party: &[PartyMember]) -> Vec<String> {
+    let mut party: Vec<&PartyMember> = party.iter().collect();
+    party.sort_by_key(|member| (member.tasks.is_empty(), member.agent.name.as_str()));
+    party.into_iter().map(|member| member.agent.name.clone()).collect()
+}
+
+/// How many agents have a task and how many wait for one.
+fn summary(party: &[PartyMember]) -> String {
+    let busy = party.iter().filter(|member| !member.tasks.is_empty()).count();
+    match (busy, party.len() - busy) {
+        (0, 0) => String::new(),
+        (busy, 0) => format!("{busy} with a task"),
+        (busy, free) => format!("{busy} with a task, {free} without"),
+    }
+}
+
+#[component]
+fn Member(name: String, party: LiveList<Vec<PartyMember>>) -> impl IntoView {
+    let clock = Clock::from_context();
+    let member = Memo::new(move |_| party.value.with(|party| party.as_ref()?.iter().find(|member| member.agent.name == name).cloned()));
+    let facts = move || {
+        let PartyMember { agent, tasks, further_tasks } = member.get()?;
+        let (presence, tone) = presence_badge(&agent);
+        let seen = agent.last_seen.map(|at| {
+            view! { <time class="faint tabular" datetime=at.to_string() title=at.to_string()>{move || format!("seen {}", clock.ago(at))}</time> }
+        });
+        let idle = tasks.is_empty().then(|| view! { <p class="soft small-text">"No task"</p> });
+        let tasks = tasks.into_iter().map(|task| view! { <TaskLine task=task /> }).collect_view();
+        Some(view! {
+            <div class="party-main">
+                <p class="row">
+                    <strong class="name">{agent.name.clone()}</strong>
+                    <span class="soft small-text">{class_label(agent.class)}</span>
+                </p>
+                {tasks}
+                {(further_tasks > 0).then(|| view! { <p class="soft small-text">{format!("and {further_tasks} more")}</p> })}
+                {idle}
+                {agent.status.clone().map(|status| view! { <p class="soft small-text">{status}</p> })}
+                <p class="row small-text">
+                    <span class="health" data-tone=tone.as_str()>{presence}</span>
+                    {seen}
+                </p>
+            </div>
+            <ContextBar left=agent.context_left />
+        })
+    };
+    view! { <li>{facts}</li> }.into_any()
+}
+
+#[component]
+fn TaskLine(task: PartyTask) -> impl IntoView {
+    view! {
+        <p class="party-task small-text">
+            <TaskLink task=task.id />
+            <span class="party-title" dir="auto">{task.title}</span>
+            <span class="faint">{status_label(task.status)}</span>
+        </p>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::board::status::Status;
+    use domain::id::TaskId;
+
+    use super::*;
+    use crate::testing::agent;
+
+    fn member(name: &str, tasks: usize) -> PartyMember {
+        let task = |number: usize| PartyTask { id: TaskId::new(number as u64), title: "Search".to_owned(), status: Status::InProgress };
+        PartyMember { agent: agent(name), tasks: (0..tasks).map(task).collect(), further_tasks: 0 }
+    }
+
+    #[test]
+    fn agents_with_a_task_come_first() {
+        let party = [member("ann", 0), member("zoe", 1), member("ben", 2)];
+        assert_eq!(ordered(&party), ["ben", "zoe", "ann"]);
+        assert_eq!(summary(&party), "2 with a task, 1 without");
+        assert_eq!((summary(&party[1..]), summary(&[])), ("2 with a task".to_owned(), String::new()));
+    }
+}

@@ -1,0 +1,3 @@
+//! Pages of the area *warroom*.
+
+pub(crate) mod room;
