@@ -27,7 +27,7 @@ const TAGS: [(&str, &str); 6] = [
     ("runs", "Processes of agents, their output, and landing."),
     ("team", "Persons, agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
     ("context", "Context sessions with their messages, and the memory of agents."),
-    ("warroom", "The agents that are present, and the context that each has left."),
+    ("warroom", "Claims of files, battle plans, the raid log, and the agents that are present with the context that each has left."),
 ];
 
 #[derive(utoipa::OpenApi)]

@@ -180,6 +180,7 @@ async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
         dirty_count: 0,
         diff_empty: false,
         patch_id: "patch".to_owned(),
+        changed_paths: Vec::new(),
         nested: Vec::new(),
         protected,
     };

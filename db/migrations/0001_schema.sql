@@ -406,11 +406,12 @@ CREATE TABLE questions (
 ) STRICT;
 CREATE INDEX questions_by_task ON questions (task_id);
 
--- Texts that can be searched: the title, description and result of a task, comments, messages, the failures of runs, and the memory of agents.
+-- Texts that can be searched: the title, description and result of a task, comments, messages, the failures of runs, the memory of
+-- agents, and the raid log.
 -- The texts themselves are read from their own tables. Messages of sessions have an index of their own.
 CREATE TABLE search_documents (
   id         INTEGER PRIMARY KEY,
-  kind       TEXT NOT NULL CHECK (kind IN ('task', 'comment', 'message', 'run', 'memory')),
+  kind       TEXT NOT NULL CHECK (kind IN ('task', 'comment', 'message', 'run', 'memory', 'log')),
   reference  TEXT NOT NULL,
   project_id TEXT NOT NULL REFERENCES projects(id),
   task_id    TEXT REFERENCES tasks(id),
@@ -787,6 +788,37 @@ CREATE TABLE claim_waits (
   UNIQUE (git_dir, project_id, agent_name, key)
 ) STRICT;
 CREATE INDEX claim_waits_by_agent ON claim_waits (project_id, agent_name);
+-- What leads want to reach. At most one plan is active for each scope, and for each zone; those that ended stay. `run_id` is set for a plan of a
+-- managed agent, and `derived` for one that only repeats the tasks of a plan.
+CREATE TABLE battle_plans (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  scope      TEXT NOT NULL CHECK (scope IN ('general', 'project', 'zone')),
+  zone       TEXT CHECK ((zone IS NOT NULL) = (scope = 'zone')),
+  author     TEXT NOT NULL,
+  run_id     TEXT REFERENCES agent_runs(id),
+  derived    INTEGER NOT NULL CHECK (derived IN (0, 1)),
+  plan       TEXT NOT NULL,
+  status     TEXT NOT NULL CHECK (status IN ('active', 'superseded', 'completed', 'abandoned', 'obsolete')),
+  created_at TEXT NOT NULL,
+  ended_at   TEXT CHECK ((ended_at IS NULL) = (status = 'active'))
+) STRICT;
+CREATE INDEX battle_plans_by_project ON battle_plans (project_id, id);
+CREATE INDEX battle_plans_by_status ON battle_plans (project_id, status, id);
+CREATE UNIQUE INDEX one_active_battle_plan ON battle_plans (project_id, scope, COALESCE(zone, '')) WHERE status = 'active';
+
+-- What agents decided and found. Rows are only added; those of low priority go when the project is complete. Numbers are not used twice.
+CREATE TABLE raid_log (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  author     TEXT NOT NULL,
+  run_id     TEXT REFERENCES agent_runs(id),
+  entry      TEXT NOT NULL,
+  priority   TEXT NOT NULL CHECK (priority IN ('low', 'normal', 'high', 'critical')),
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX raid_log_by_priority ON raid_log (project_id, priority, id);
+CREATE INDEX raid_log_by_author ON raid_log (project_id, author, priority, id);
 
 -- Log.
 

@@ -1,5 +1,7 @@
-//! Use cases of the war room: what keeps agents on one repository out of each other's way, and what each has left of its context.
+//! Use cases of the war room: what keeps agents on one repository out of each other's way, and what they hand on.
 
+pub(crate) mod battle_plan;
 pub(crate) mod claim;
 pub(crate) mod context_left;
 pub(crate) mod party;
+pub(crate) mod raid_log;

@@ -42,7 +42,9 @@ use crate::team::minion::MinionEvent;
 use crate::team::person::PersonEvent;
 use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
+use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::raid_log::RaidLogEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
@@ -138,6 +140,8 @@ join! {
     Memory(MemoryEvent),
     Import(ImportEvent),
     Claim(ClaimEvent),
+    BattlePlan(BattlePlanEvent),
+    RaidLog(RaidLogEvent),
 }
 
 #[cfg(test)]

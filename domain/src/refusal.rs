@@ -45,6 +45,7 @@ macro_rules! each_refusal {
             Import($crate::context::import::ImportRefusal),
             Claim($crate::warroom::claim::refusal::ClaimRefusal),
             Class($crate::warroom::class::refusal::ClassRefusal),
+            BattlePlan($crate::warroom::battle_plan::BattlePlanRefusal),
         }
     };
 }

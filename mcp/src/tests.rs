@@ -3,6 +3,7 @@
 mod audit;
 mod auth;
 mod bad_input;
+mod battle_plan;
 mod bridge;
 mod bridge_resource;
 mod calls;

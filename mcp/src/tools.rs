@@ -31,7 +31,7 @@ use crate::handler::Handler;
 pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project with their comments, and the agents who work on them. A task id looks like TASK-001; yours is in <issue> if you have one. check_inbox returns messages to you, send replies. Your token identifies you. Read notices at the end of a result before you continue. A refusal ends with the next legal step: take it.";
 
 /// The arguments that name the object of a call, the most telling first.
-const SUBJECTS: [&str; 8] = ["task_id", "session_id", "goal_id", "key", "message_id", "handshake_id", "file_path", "project"];
+const SUBJECTS: [&str; 9] = ["task_id", "session_id", "goal_id", "plan_id", "key", "message_id", "handshake_id", "file_path", "project"];
 
 /// All tools.
 pub(crate) fn table() -> impl Iterator<Item = &'static ToolDefinition> {

@@ -1,7 +1,9 @@
-//! Routes of the war room: claims of files, and the agents that are present, with the context that they have left.
+//! Routes of the war room: claims of files, battle plans, the raid log, and the agents that are present.
 
+mod battle_plan;
 mod claim;
 mod party;
+mod raid_log;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -14,4 +16,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(claim::list_claims))
         .routes(routes!(claim::release_claim))
         .routes(routes!(party::get_party))
+        .routes(routes!(battle_plan::list_battle_plans, battle_plan::set_battle_plan))
+        .routes(routes!(battle_plan::end_battle_plan))
+        .routes(routes!(raid_log::list_raid_log, raid_log::log_raid))
 }

@@ -129,6 +129,7 @@ fn body(method: &str, path: &str) -> &'static str {
     match (method, path.rsplit('/').next().unwrap_or_default()) {
         ("get", _) => "",
         ("put", _) => r#"{"scope": "global", "enabled": false, "max_minions": 0}"#,
+        ("patch", _) if path.starts_with("/api/battle-plans/") => r#"{"status": "obsolete"}"#,
         ("patch", name) if name.len() == 12 => r#"{"expires_in": 60}"#,
         ("patch", _) | (_, "tasks" | "goals") => r#"{"title": "x"}"#,
         (_, "comments" | "message" | "answer" | "revise") => r#"{"content": "x"}"#,
@@ -137,6 +138,9 @@ fn body(method: &str, path: &str) -> &'static str {
         (_, "remove") => r#"{"name": "mara"}"#,
         (_, "persons") => r#"{"name": "mallory"}"#,
         (_, "messages") => r#"{"to": "all", "content": "x"}"#,
+        (_, "battle-plans") => r#"{"plan": "x"}"#,
+        (_, "release") => r#"{"path": "a.rs", "reason": "x"}"#,
+        (_, "raid-log") => r#"{"entry": "x"}"#,
         (_, "handshakes") => r#"{"message": "x"}"#,
         (_, "contracts") => r#"{"name": "x", "type": "other", "spec": "x"}"#,
         (_, "assign") => r#"{"assigned_to": "mara"}"#,

@@ -5,6 +5,7 @@ mod project;
 mod runs;
 mod server;
 mod team;
+mod warroom;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -85,6 +86,8 @@ async fn every_route_works() {
     team::pass_the_gates(&mut story, &mara).await;
     team::coordinate(&mut story, &mara).await;
     context::share(&mut story, &mara).await;
+    warroom::plan_and_log(&mut story, &mara).await;
+    warroom::release_claim(&mut story, &mara).await;
 
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
     let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});

@@ -1,4 +1,5 @@
-//! A task changes: attention of its dependents, the status of its goal, rounds of orchestration, completion of the project.
+//! A task changes: attention of its dependents, the status of its goal, rounds of orchestration, completion of the project, with which the
+//! plans of managed agents and routine entries of the raid log end.
 //!
 //! Reads only neighbours of the task: a change costs the same on a board of ten tasks and of ten thousand.
 
@@ -21,6 +22,8 @@ use crate::caller::Caller;
 use crate::engine::column::{json, optional, parsed};
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::warroom::battle_plan::write as battle_plan;
+use crate::warroom::raid_log::write as raid_log;
 
 /// The backlog tasks that a change of `$1` can block or unblock: itself and its dependents, one row for each of their dependencies.
 pub(crate) const DEPENDENTS: &str = "SELECT t.id, t.attention, d.depends_on, target.status, target.cancel_reason
@@ -160,6 +163,11 @@ async fn update_project_status(tx: &mut Tx, caller: &Caller, project: &ProjectId
         .await?;
     if changed.rows_affected() > 0 {
         tx.record_for_project(caller, project, event);
+        if complete {
+            // The session of its agents ends with the work.
+            raid_log::remove_routine(tx, project).await?;
+            battle_plan::complete_managed(tx, caller, project).await?;
+        }
     }
     Ok(())
 }

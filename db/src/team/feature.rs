@@ -11,7 +11,8 @@ const IN_USE: &str = "SELECT
     EXISTS (SELECT 1 FROM goals WHERE project_id = $1) AS goals,
     EXISTS (SELECT 1 FROM handshakes WHERE project_id = $1 AND status = 'pending') AS handshakes,
     EXISTS (SELECT 1 FROM agents WHERE project_id = $1 AND left_at IS NULL AND run_id IS NULL) AS external_agents,
-    EXISTS (SELECT 1 FROM memories WHERE project_id = $1) AS memory";
+    EXISTS (SELECT 1 FROM memories WHERE project_id = $1) AS memory,
+    EXISTS (SELECT 1 FROM raid_log WHERE project_id = $1) AS raid_log";
 
 /// The features that a project uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct FeaturesInUse {
     pub external_agents: bool,
     /// An agent kept a value.
     pub memory: bool,
+    /// The raid log has an entry.
+    pub raid_log: bool,
 }
 
 impl Db {
@@ -38,6 +41,7 @@ impl Db {
             handshakes: row.try_get("handshakes")?,
             external_agents: row.try_get("external_agents")?,
             memory: row.try_get("memory")?,
+            raid_log: row.try_get("raid_log")?,
         })
     }
 }

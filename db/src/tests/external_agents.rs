@@ -11,6 +11,7 @@ use domain::team::agent::Registration;
 use domain::team::message::{Inbox, Message, NewMessage};
 use domain::team::role::Role;
 use domain::team::token::{Permissions, TokenTerms};
+use domain::warroom::battle_plan::NewBattlePlan;
 
 use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task};
@@ -31,6 +32,12 @@ impl Store {
 
     pub(super) fn invite(&self) -> Caller {
         Caller::Invite(InviteCaller { project_id: self.project.clone(), permissions: Permissions::default(), expires_at: None, call_id: None })
+    }
+
+    /// Sets a battle plan, so that external leads may create and assign tasks.
+    pub(super) async fn plan_battle(&self) {
+        let new = NewBattlePlan { plan: "Win".to_owned(), ..NewBattlePlan::default() };
+        self.db.set_battle_plan(&Caller::owner(), &self.project, new).await.unwrap();
     }
 
     pub(super) async fn send(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
@@ -97,7 +104,9 @@ pub(super) struct Crew {
     pub(super) tess: Caller,
 }
 
+/// They have a battle plan.
 pub(super) async fn crew(store: &Store) -> Crew {
+    store.plan_battle().await;
     Crew {
         lena: store.member("lena", &[Role::Lead]).await,
         ben: store.member("ben", &[Role::Builder]).await,

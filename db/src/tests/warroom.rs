@@ -1,7 +1,9 @@
-//! Tests of the war room: claims, classes of agents, the context that they have left, and who is present.
+//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, who is present, and the raid log.
 
+mod battle_plan;
 mod claim;
 mod claim_storm;
 mod class;
 mod context_left;
 mod party;
+mod raid_log;

@@ -24,6 +24,8 @@ vocabulary! {
         Run = "run",
         Finding = "finding",
         Memory = "memory",
+        /// An entry of the raid log.
+        Log = "log",
     }
 }
 
@@ -31,7 +33,7 @@ vocabulary! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
     pub kind: SearchKind,
-    /// The id of the task, comment, message, run, finding or entry of memory.
+    /// The id of the task, comment, message, run, finding, entry of memory or entry of the raid log.
     pub id: String,
     pub project_id: ProjectId,
     pub project_title: String,

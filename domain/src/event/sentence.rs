@@ -37,7 +37,9 @@ use crate::team::minion::{MinionEvent, MinionStatus};
 use crate::team::person::PersonEvent;
 use crate::team::token::TokenEvent;
 use crate::text::excerpt;
+use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::raid_log::RaidLogEvent;
 
 /// Characters of a reason or a status that a sentence repeats.
 const QUOTED_CHARACTERS: usize = 120;
@@ -73,6 +75,7 @@ pub const DETAILS: &[&str] = &[
     "memory_deleted",
     "claim_granted",
     "claim_released",
+    "raid_logged",
 ];
 
 /// Words an event for `reader`, who is called "you".
@@ -166,6 +169,10 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Claim(ClaimEvent::Released { agent, path, .. }) => {
             format!("released {}, which {} held", excerpt(path, QUOTED_CHARACTERS), who(agent))
         }
+        Event::BattlePlan(BattlePlanEvent::Set { zone: Some(zone), .. }) => format!("set the battle plan of the zone {zone}"),
+        Event::BattlePlan(BattlePlanEvent::Set { zone: None, .. }) => "set the battle plan".to_owned(),
+        Event::BattlePlan(BattlePlanEvent::Ended { status, .. }) => format!("ended a battle plan as {status}"),
+        Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);
     // The name of a participant keeps its letters.

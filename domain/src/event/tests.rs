@@ -26,7 +26,9 @@ use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
 use crate::team::person::PersonRole;
 use crate::team::role::Role;
+use crate::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use crate::warroom::claim::ReleaseReason;
+use crate::warroom::raid_log::Priority;
 
 /// One event of each kind, in the order of the list.
 fn every() -> Vec<Event> {
@@ -143,6 +145,9 @@ fn every() -> Vec<Event> {
         ClaimEvent::Granted { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
         ClaimEvent::Queued { agent: "ole".to_owned(), path: "src/lib.rs".to_owned(), holder: mara() }.into(),
         ClaimEvent::Released { agent: mara(), path: "src/lib.rs".to_owned(), reason: ReleaseReason::Forced }.into(),
+        BattlePlanEvent::Set { plan: 3, scope: BattlePlanScope::Zone, zone: Some("audio".to_owned()) }.into(),
+        BattlePlanEvent::Ended { plan: 3, status: BattlePlanStatus::Completed }.into(),
+        RaidLogEvent::Logged { entry: 5, priority: Priority::High }.into(),
     ]
 }
 
@@ -269,6 +274,12 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"memory_set","key":"build","scope":"task","owner":"kind:coder","task":"TASK-007"}
     {"kind":"memory_deleted","key":"build","scope":"global","owner":"name:mara","task":null}
     {"kind":"imported","source":"dead_drop","record":"message","records":3}
+    {"kind":"claim_granted","agent":"platform/mara","path":"src/lib.rs"}
+    {"kind":"claim_queued","agent":"ole","path":"src/lib.rs","holder":"platform/mara"}
+    {"kind":"claim_released","agent":"platform/mara","path":"src/lib.rs","reason":"forced"}
+    {"kind":"battle_plan_set","plan":3,"scope":"zone","zone":"audio"}
+    {"kind":"battle_plan_ended","plan":3,"status":"completed"}
+    {"kind":"raid_logged","entry":5,"priority":"high"}
     "#);
 }
 
@@ -367,6 +378,7 @@ fn envelope_contains_card_and_project() {
       "integration_head": null,
       "landed_sha": null,
       "plan_approval": "auto",
+      "claim_mode": "enforced",
       "allowed_access": [],
       "created_at": "2026-01-31T09:05:00.000Z",
       "updated_at": "2026-01-31T09:05:00.000Z"

@@ -43,7 +43,7 @@ fn example_id(what: &str) -> &'static str {
         "goal" => "GOAL-001",
         "token" => "0123456789ab",
         "session" => "session_0123456789abcdef",
-        "message" | "handshake" | "contract" | "browser session" | "person" => "1",
+        "message" | "handshake" | "contract" | "browser session" | "person" | "battle plan" => "1",
         _ => "TASK-001",
     }
 }

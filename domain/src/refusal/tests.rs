@@ -34,6 +34,7 @@ use crate::team::role::Role;
 use crate::team::token::refusal::TokenRefusal;
 use crate::team::token::{Permission, TokenAudience};
 use crate::time::Timestamp;
+use crate::warroom::battle_plan::{BattlePlanRefusal, BattlePlanStatus};
 use crate::warroom::claim::refusal::ClaimRefusal;
 use crate::warroom::class::AgentClass;
 use crate::warroom::class::refusal::ClassRefusal;
@@ -163,6 +164,8 @@ fn every() -> Vec<Refusal> {
         ClassRefusal::ChangesNoCode { agent: mara(), class: AgentClass::Oracle }.into(),
         ClassRefusal::Fixed { agent: mara(), class: AgentClass::Recon }.into(),
         ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
+        BattlePlanRefusal::Missing { agent: mara(), action: "creating tasks".to_owned() }.into(),
+        BattlePlanRefusal::Ended { plan: 3, status: BattlePlanStatus::Superseded }.into(),
     ]
 }
 
@@ -397,6 +400,10 @@ fn codes_sentences_and_hints_are_stable() {
         Register without agent_class, or under another name.
     report-due: BLOCKED: your report about your context is 6 minutes old, and the class coder reports every 5
         Call set_context with tokens_used and tokens_limit, then send again.
+    no-battle-plan: BLOCKED: creating tasks needs an active battle plan, and platform/mara leads without one
+        Call set_battle_plan with goals, priorities and the order of the work first, then repeat the call.
+    battle-plan-ended: battle plan #3 is superseded and stays so
+        Call set_battle_plan for a new plan; get_battle_plan shows the active one.
     "#);
 }
 

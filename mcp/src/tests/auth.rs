@@ -41,12 +41,14 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("declare_contract", json!({"name": "x", "type": "other", "spec": "x"})),
         ("delete_memory", json!({"key": "x"})),
         ("deregister", json!({})),
+        ("get_battle_plan", json!({})),
         ("get_board", json!({})),
         ("get_claims", json!({})),
         ("get_history", json!({})),
         ("get_memory", json!({"key": "x"})),
         ("get_messages", json!({})),
         ("get_my_tasks", json!({})),
+        ("get_raid_log", json!({})),
         ("get_session", json!({})),
         ("get_spawn_policy", json!({})),
         ("get_task", json!({"task_id": "TASK-001"})),
@@ -59,6 +61,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("list_memory", json!({})),
         ("list_sessions", json!({})),
         ("list_tasks", json!({})),
+        ("log_raid", json!({"entry": "x"})),
         ("log_minion", json!({"task_description": "x", "status": "spawned"})),
         ("party_status", json!({})),
         ("ping", json!({})),
@@ -72,10 +75,12 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("send", json!({"to_agent": "human", "message": "x"})),
         ("release_file", json!({"file_path": "a.rs"})),
         ("set_context", json!({"context": "x"})),
+        ("set_battle_plan", json!({"plan": "x"})),
         ("set_memory", json!({"key": "x", "value": "x"})),
         ("set_spawn_policy", json!({"scope": "global"})),
         ("set_status", json!({"status": "x"})),
         ("submit_for_review", json!({"task_id": "TASK-001", "summary": "x"})),
+        ("update_battle_plan_status", json!({"plan_id": 1, "status": "completed"})),
         ("update_task", json!({"task_id": "TASK-001", "status": "assigned"})),
         ("update_task_status", json!({"task_id": "TASK-001", "status": "done", "reason": "x"})),
         ("verify_goal", json!({"goal_id": "GOAL-001"})),
@@ -151,7 +156,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected = "get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status search_by_sender search_by_timerange search_context who";
+    let expected = "get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status search_by_sender search_by_timerange search_context who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     let of_agents = ["authenticate_agent", "refresh_token"];
@@ -247,10 +252,10 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 17);
+        assert_eq!(mine.len(), 18);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 52);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 57);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -20,6 +20,7 @@ use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
+use domain::warroom::battle_plan::NewBattlePlan;
 use domain::wire::NewProject;
 use http::StatusCode;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -128,8 +129,12 @@ impl Board {
         (coder, run, head)
     }
 
-    /// Creates a trusted external agent and returns its token.
+    /// Creates a trusted external agent and returns its token. A lead finds a battle plan.
     pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
+        if roles.contains(&Role::Lead) {
+            let new = NewBattlePlan { plan: "Win".to_owned(), ..NewBattlePlan::default() };
+            self.db.set_battle_plan(&Caller::owner(), &self.project.id, new).await.unwrap();
+        }
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
         self.db.create_agent_token(&Caller::owner(), &self.project.id, who, TokenTerms::default()).await.unwrap()
     }

@@ -196,6 +196,8 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "declare_contract" => json!({"name": mark, "type": "other", "spec": mark}),
         "set_spawn_policy" => json!({"scope": "global", "max_minions": 90}),
         "claim_file" | "release_file" => json!({"file_path": format!("{}.rs", pick % 9)}),
+        "set_battle_plan" => json!({"plan": mark}),
+        "log_raid" => json!({"entry": mark}),
         "log_minion" => json!({"task_description": mark, "status": "spawned"}),
         _ => json!({}),
     }

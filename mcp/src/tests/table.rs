@@ -22,8 +22,11 @@ pub(super) fn outside(name: &str) -> Caller {
 }
 
 /// In a project that uses everything.
-const EVERYTHING: ListingFacts =
-    ListingFacts { is_trusted: false, is_lead: false, in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true } };
+const EVERYTHING: ListingFacts = ListingFacts {
+    is_trusted: false,
+    is_lead: false,
+    in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true, raid_log: true },
+};
 
 /// The columns of `docs/tools.md`, in its order.
 fn columns() -> Vec<(&'static str, Caller, ListingFacts)> {
@@ -64,15 +67,15 @@ fn each_caller_sees_its_tools() {
         table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_session get_task goal_status link_task_to_goal list_contracts list_memory search_context send set_memory update_task_status who
-    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory release_file search_context send set_memory update_task_status who
-    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory search_context send set_memory update_task_status who
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory party_status reject_verification search_context send set_memory update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_session declare_contract delete_memory deregister get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_task goal_status list_contracts list_memory list_sessions list_tasks party_status ping refresh_token register release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task who
-    trusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_goal create_session create_task declare_contract delete_memory deregister get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion party_status ping refresh_token register reject_verification release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task verify_task who
-    lead: ack_handshake add_comment add_message approve_task assign_role_hat authenticate_agent check_inbox claim_file close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion party_status ping refresh_token register reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_context set_memory set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
+    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_raid_log get_session get_task goal_status link_task_to_goal list_contracts list_memory log_raid search_context send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory log_raid release_file search_context send set_memory update_task_status who
+    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory log_raid search_context send set_memory update_task_status who
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory log_raid party_status reject_verification search_context send set_memory update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_session declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping refresh_token register release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_goal create_session create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_verification release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment add_message approve_task assign_role_hat authenticate_agent check_inbox claim_file close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_battle_plan set_context set_memory set_spawn_policy set_status submit_for_review update_battle_plan_status update_task verify_goal verify_task who
     invite: authenticate_agent register who
-    human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox claim_file close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_board get_claims get_history get_memory get_messages get_my_tasks get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion party_status ping reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_memory set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
+    human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox claim_file close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_battle_plan set_memory set_spawn_policy submit_for_review update_battle_plan_status update_task update_task_status verify_goal verify_task who
     ");
 }
 
@@ -84,6 +87,7 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
         FeaturesInUse { handshakes: true, ..none },
         FeaturesInUse { external_agents: true, ..none },
         FeaturesInUse { memory: true, ..none },
+        FeaturesInUse { raid_log: true, ..none },
     ];
     let mut table = String::new();
     for kind in AgentKind::ALL {
@@ -92,31 +96,35 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
             let all = visible_to(&run(*kind), facts);
             names(&all).into_iter().filter(|name| !names(&basic).contains(name)).collect::<Vec<_>>().join(" ")
         };
-        let [goals, handshakes, external_agents, memory] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
+        let [goals, handshakes, external_agents, memory, raid_log] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
         table += &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n", names(&basic).join(" "));
-        table += &format!("  external agents: {external_agents}\n  memory: {memory}\n");
+        table += &format!("  external agents: {external_agents}\n  memory: {memory}\n  raid log: {raid_log}\n");
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
+    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal
       handshakes: 
       external agents: 
       memory: get_memory list_memory
-    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts release_file search_context send set_memory update_task_status who
+      raid log: get_raid_log
+    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory list_memory
-    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts search_context send set_memory update_task_status who
+      raid log: 
+    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory list_memory
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts party_status search_context send set_memory update_task_status who
+      raid log: 
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts log_raid party_status search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
       external agents: handshake_status initiate_handshake
       memory: get_memory list_memory
+      raid log: get_raid_log
     ");
 }
 
@@ -188,15 +196,15 @@ fn list_of_a_coder_has_at_most_8_kb() {
 #[test]
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
-        ("planner", 25, 2_000),
-        ("coder", 20, 1_450),
-        ("reviewer", 20, 1_200),
-        ("orchestrator", 30, 2_300),
-        ("untrusted", 41, 4_050),
-        ("trusted", 47, 4_650),
-        ("lead", 57, 5_550),
+        ("planner", 26, 2_200),
+        ("coder", 21, 1_600),
+        ("reviewer", 20, 1_250),
+        ("orchestrator", 33, 2_600),
+        ("untrusted", 45, 4_300),
+        ("trusted", 51, 4_900),
+        ("lead", 63, 6_100),
         ("invite", 3, 600),
-        ("human", 54, 5_600),
+        ("human", 59, 6_300),
     ] {
         let (_, caller, facts) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
         let tools = visible_to(&caller, facts);
@@ -289,6 +297,11 @@ fn known_parameters_keep_their_names() {
         ("set_memory", "key value session_id expires_in metadata overwrite"),
         ("get_memory", "key session_id"),
         ("list_memory", "session_id prefix limit"),
+        ("set_battle_plan", "agent_name plan scope zone"),
+        ("get_battle_plan", "status"),
+        ("update_battle_plan_status", "agent_name plan_id status"),
+        ("log_raid", "agent_name entry priority"),
+        ("get_raid_log", "priority count agent_name"),
     ] {
         let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("tool {tool} does not exist")).input_schema.clone();
         for parameter in parameters.split_whitespace() {

@@ -18,7 +18,9 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::contract::ContractType;
 use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
+use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use domain::warroom::class::AgentClass;
+use domain::warroom::raid_log::Priority;
 use domain::warroom::transport::Transport;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
@@ -307,6 +309,18 @@ pub(crate) fn agent_class(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn transport(_: &mut SchemaGenerator) -> Schema {
     one_of(Transport::ALL)
+}
+
+pub(crate) fn battle_plan_scope(_: &mut SchemaGenerator) -> Schema {
+    one_of(BattlePlanScope::ALL)
+}
+
+pub(crate) fn battle_plan_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(BattlePlanStatus::ALL)
+}
+
+pub(crate) fn raid_priority(_: &mut SchemaGenerator) -> Schema {
+    one_of(Priority::ALL)
 }
 
 pub(crate) fn minion_status(_: &mut SchemaGenerator) -> Schema {

@@ -32,6 +32,8 @@ pub(crate) enum Need {
     ExternalAgents,
     /// An agent kept a value.
     Memory,
+    /// The raid log has an entry.
+    RaidLog,
     /// The runner, or an earlier answer, takes care of it.
     Never,
 }
@@ -88,6 +90,7 @@ impl Need {
             Self::Handshake => in_use.handshakes,
             Self::ExternalAgents => in_use.external_agents,
             Self::Memory => in_use.memory,
+            Self::RaidLog => in_use.raid_log,
             Self::Never => false,
         }
     }

@@ -147,7 +147,11 @@ async fn stored(server: &TestServer, project: &ProjectId) -> Vec<String> {
 }
 
 /// Creates a token for a trusted external agent.
+/// Creates an agent and returns its token. A lead finds a battle plan, so that it may create and assign tasks.
 pub(crate) async fn token(server: &TestServer, project: &ProjectId, name: &str, roles: &[&str]) -> String {
+    if roles.contains(&"lead") {
+        let _: Value = server.post(&format!("/api/projects/{project}/battle-plans"), &json!({"plan": "Win"})).await.unwrap();
+    }
     let made: Value = server.post(&format!("/api/projects/{project}/tokens"), &json!({"agent": name, "roles": roles})).await.unwrap();
     made["token"].as_str().unwrap().to_owned()
 }

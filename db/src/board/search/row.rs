@@ -61,7 +61,7 @@ impl Candidate {
         match self.kind {
             SearchKind::Task => self.task_title.as_deref(),
             SearchKind::Memory => self.key.as_deref(),
-            SearchKind::Comment | SearchKind::Message | SearchKind::Run | SearchKind::Finding => None,
+            SearchKind::Comment | SearchKind::Message | SearchKind::Run | SearchKind::Finding | SearchKind::Log => None,
         }
     }
 }
@@ -125,13 +125,14 @@ async fn matching(
 
 /// The texts with their places, each found by a key.
 pub(crate) const TEXTS: &str = "SELECT d.id, d.kind, d.reference, d.project_id, p.title AS project_title, d.task_id, t.title AS task_title,
-    t.description, t.result, COALESCE(c.content, m.content, r.error) AS content, t.created_by, c.author_role, c.author_name, m.from_agent, r.phase,
-    e.key, e.value, e.owner, COALESCE(c.created_at, m.created_at, r.completed_at, e.updated_at, t.created_at) AS at
+    t.description, t.result, COALESCE(c.content, m.content, r.error, l.entry) AS content, t.created_by, c.author_role, c.author_name, m.from_agent, r.phase,
+    e.key, e.value, e.owner, l.author, COALESCE(c.created_at, m.created_at, r.completed_at, e.updated_at, l.created_at, t.created_at) AS at
   FROM search_documents d JOIN projects p ON p.id = d.project_id LEFT JOIN tasks t ON t.id = d.task_id
     LEFT JOIN comments c ON d.kind = 'comment' AND c.id = d.reference
     LEFT JOIN messages m ON d.kind = 'message' AND m.id = CAST(d.reference AS INTEGER)
     LEFT JOIN agent_runs r ON d.kind = 'run' AND r.id = d.reference
     LEFT JOIN memories e ON d.kind = 'memory' AND e.id = CAST(d.reference AS INTEGER)
+    LEFT JOIN raid_log l ON d.kind = 'log' AND l.id = CAST(d.reference AS INTEGER)
   WHERE d.id IN ";
 
 pub(crate) async fn read(connection: &mut SqliteConnection, ids: &BTreeSet<i64>) -> Result<Vec<Candidate>> {
@@ -162,12 +163,13 @@ fn candidate_of(row: &SqliteRow) -> Result<Candidate> {
         SearchKind::Message => row.try_get("from_agent")?,
         SearchKind::Run => optional(row, "phase")?.zip(task_id.as_ref()).map(|(phase, task)| Run::agent_name(phase, task)),
         SearchKind::Memory => row.try_get::<Option<&str>, _>("owner")?.map(|owner| MemoryOwner::name_of(owner).to_owned()),
+        SearchKind::Log => row.try_get("author")?,
         SearchKind::Finding => None,
     };
     let body = match kind {
         SearchKind::Task => task_body(row.try_get("description")?, row.try_get("result")?),
         SearchKind::Memory => json(row, "value")?.map(|value| searchable_text(&value)).unwrap_or_default(),
-        SearchKind::Comment | SearchKind::Message | SearchKind::Run | SearchKind::Finding => {
+        SearchKind::Comment | SearchKind::Message | SearchKind::Run | SearchKind::Finding | SearchKind::Log => {
             row.try_get::<Option<String>, _>("content")?.unwrap_or_default()
         }
     };

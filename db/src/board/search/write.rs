@@ -14,7 +14,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'a> {
     pub(crate) kind: SearchKind,
-    /// The id of the task, comment, message, run or entry of memory.
+    /// The id of the task, comment, message, run, entry of memory or entry of the raid log.
     pub(crate) reference: &'a str,
     pub(crate) project: &'a ProjectId,
     pub(crate) task: Option<&'a TaskId>,

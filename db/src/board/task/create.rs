@@ -24,6 +24,7 @@ use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::participant::row as participant;
+use crate::warroom::battle_plan::{row as battle_plans, write as battle_plan};
 
 impl Db {
     /// Creates one task. A task of the human or of an external agent is held until the human starts it, unless it has an assignee, which is
@@ -31,7 +32,7 @@ impl Db {
     ///
     /// # Errors
     /// When a text is invalid, a dependency is unknown or makes a cycle, the caller may not create tasks, an external agent that is not a
-    /// lead names a parent or a goal, or the assignee is not an active external agent or may not have the hat.
+    /// lead names a parent or a goal, or is a lead without a battle plan, or the assignee is not an active external agent or may not have the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let project_id = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -44,6 +45,7 @@ impl Db {
                 if new.goal_id.is_some() {
                     participant.require_lead("linking tasks to goals")?;
                 }
+                battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
                 let speaker = participant.name;
                 let fields = new.fields()?;
                 let parent = match (caller, new.parent_task_id) {
@@ -93,6 +95,10 @@ impl Db {
                     goal::link(tx, caller, &card, Some(goal)).await?;
                 }
                 task_changed(tx, caller, &project_id, &id).await?;
+                if let Caller::Run(run) = caller {
+                    let plan = plan_of(tx, run).await?;
+                    battle_plan::follow_tasks(tx, caller, &plan).await?;
+                }
                 tasks::task(&mut tx.connection, &id).await
             })
         })
@@ -102,7 +108,7 @@ impl Db {
     /// Creates the tasks of a plan, all or none. They wait for their planning task and, with `plan_approval: ask`, for the human.
     ///
     /// # Errors
-    /// When there are none or too many, the parent may not have children, a task is invalid, or an external agent is not a lead.
+    /// When there are none or too many, the parent may not have children, a task is invalid, or an external agent is not a lead with a battle plan.
     pub async fn create_subtasks(&self, caller: &Caller, parent: &TaskId, new: Vec<NewSubtask>) -> Result<Vec<Task>> {
         let parent = parent.clone();
         self.run_once(caller, move |tx, caller| {
@@ -120,7 +126,9 @@ impl Db {
                 require_open_plan(tx, caller, &parent).await?;
                 let mut held_by = held_by_plan(tx, &parent).await?;
                 if let Caller::Agent(_) = caller {
-                    participant::load(&mut tx.connection, caller, &parent.project_id).await?.require_lead("creating many tasks at once")?;
+                    let participant = participant::load(&mut tx.connection, caller, &parent.project_id).await?;
+                    participant.require_lead("creating many tasks at once")?;
+                    battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
                     held_by = held_by.or(Some(HeldBy::Human));
                 }
                 let mut ids = Vec::with_capacity(new.len());
@@ -140,6 +148,9 @@ impl Db {
                     dependency::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
                 }
                 tasks_changed(tx, caller, &parent.project_id, &ids).await?;
+                if caller.run().is_some() {
+                    battle_plan::follow_tasks(tx, caller, &parent.id).await?;
+                }
                 let mut tasks = Vec::with_capacity(ids.len());
                 for id in &ids {
                     tasks.push(tasks::task(&mut tx.connection, id).await?);

@@ -62,6 +62,12 @@ pub(crate) async fn remove(connection: &mut SqliteConnection, id: i64) -> sqlx::
     sqlx::query("DELETE FROM search_words WHERE rowid = $1").bind(id).execute(connection).await.map(|_| ())
 }
 
+/// Removes several texts in one statement.
+pub(crate) async fn remove_all(connection: &mut SqliteConnection, ids: &[i64]) -> sqlx::Result<()> {
+    let ids = serde_json::to_string(ids).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query("DELETE FROM search_words WHERE rowid IN (SELECT value FROM json_each($1))").bind(ids).execute(connection).await.map(|_| ())
+}
+
 pub(crate) async fn remove_message(connection: &mut SqliteConnection, id: i64) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM search_words_of_sessions WHERE rowid = $1").bind(id).execute(connection).await.map(|_| ())
 }

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
+use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
 
 /// The result of sending a message.
@@ -35,8 +36,8 @@ impl Db {
     /// sender's last delivery and returns its message ids, because that response may have been lost.
     ///
     /// # Errors
-    /// When the sender has unread messages, its report about its context is too old, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the
-    /// given message.
+    /// When the sender has unread messages, its report about its context is too old, it is a lead without a battle plan and names a task to
+    /// others than leads, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the given message.
     pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -59,6 +60,10 @@ impl Db {
                     Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &project, &participant.name).await?,
                 };
                 require_fresh_report(tx, caller).await?;
+                // Only a message that names a task itself assigns work; an answer about one does not.
+                if new.task_id.is_some() && copies.iter().chain([&to]).any(|name| roster.is_instructed(name)) {
+                    battle_plans::require(&mut tx.connection, caller, &participant, "sending task assignments").await?;
+                }
                 let inherited = match new.reply_to {
                     Some(id) => task_of_original(tx, &participant, id).await?,
                     None => None,

@@ -87,6 +87,7 @@ async fn only_active_external_agents_can_be_assigned() {
 async fn short_and_team_names_resolve_to_the_assignee() {
     let store = Store::board().await;
     let lead = store.member("platform/lea", &[Role::Lead]).await;
+    store.plan_battle().await;
     store.member("platform/ann", &[]).await;
     store.member("apps/ann", &[]).await;
     store.member("lead", &[Role::Lead]).await;

@@ -121,6 +121,7 @@ async fn cancelled_task_cannot_get_children() {
 async fn external_agent_adds_to_a_plan_only_as_lead() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let (lena, ben, rob) = (store.member("lena", &[Role::Lead]).await, store.member("ben", &[]).await, store.guest("rob").await);
+    store.plan_battle().await;
     let below = || NewTask { parent_task_id: Some(planner.clone()), ..new_task("Part") };
     assert_eq!(code(store.db.create_task(&ben, &store.project, below()).await), "lead-only");
     assert_eq!(code(store.db.create_task(&rob, &store.project, below()).await), "unverified");

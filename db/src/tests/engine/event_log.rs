@@ -32,12 +32,14 @@ use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
+use domain::warroom::battle_plan::BattlePlanStatus;
 use domain::warroom::context_left::ContextReport;
+use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, named};
 use crate::tests::store::{Store, head, landing, probe, whole_board};
-use crate::{Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
+use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -199,6 +201,7 @@ pub(crate) async fn story() -> Store {
     context(&store).await;
     gates(&store).await;
     claims(&store).await;
+    warroom(&store).await;
     store
 }
 
@@ -209,6 +212,15 @@ async fn claims(store: &Store) {
     store.claim(&holly, "a.rs").await.unwrap();
     store.db.release_file(&Caller::owner(), &store.project, &"a.rs".parse().unwrap(), None).await.unwrap();
     store.claim(&Caller::owner(), "a.rs").await.unwrap();
+}
+
+/// A battle plan that ends, and an entry of the raid log.
+async fn warroom(store: &Store) {
+    store.plan_battle().await;
+    let new = NewRaidLogEntry { entry: "The port is taken".to_owned(), priority: None };
+    store.db.log_raid(&Caller::owner(), &store.project, new).await.unwrap();
+    let active = store.db.battle_plans(&store.project, &BattlePlanQuery::default()).await.unwrap()[0].id;
+    store.db.end_battle_plan(&Caller::owner(), active, BattlePlanStatus::Completed).await.unwrap();
 }
 
 /// A project that was archived and restored and is being deleted, and one of which only its empty events are left.

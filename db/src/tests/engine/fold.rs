@@ -142,6 +142,7 @@ impl World {
                 Ok(())
             }
             5 => {
+                self.store.plan_battle().await;
                 let token = db.create_agent_token(&Caller::owner(), &project, named("ann", &[Role::Lead]), TokenTerms::default()).await?;
                 self.callers.extend(db.caller(&token).await?);
                 Ok(())

@@ -2,6 +2,7 @@
 
 use domain::board::activity::Topic;
 use domain::id::TaskId;
+use domain::warroom::raid_log::Priority;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::board::activity;
@@ -38,8 +39,10 @@ use crate::team::message::{read, removable, write};
 use crate::team::token::{self, list as tokens};
 use crate::team::webhook;
 use crate::tests::store::Store;
+use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::context_left::row as context_left;
 use crate::warroom::party::row as party;
+use crate::warroom::raid_log::{row as raid_log, write as raid_log_writes};
 use crate::{ActivityQuery, CardFilter, HistoryQuery};
 
 async fn plan(store: &Store, statement: &str) -> String {
@@ -176,6 +179,13 @@ async fn no_daily_statement_scans_what_grows() {
         tokens::OF_RUNS.to_owned(),
         tokens::BY_NAME.to_owned(),
         token::EXPIRED.to_owned(),
+        battle_plan::ANY_ACTIVE.to_owned(),
+        battle_plan::ACTIVE.to_owned(),
+        battle_plan::OF_PROJECT.to_owned(),
+        battle_plan::WITH_STATUS.to_owned(),
+        raid_log::list_sql(Priority::ALL, false),
+        raid_log::list_sql(&[Priority::High, Priority::Critical], true),
+        raid_log_writes::ROUTINE_TEXTS.to_owned(),
         activity::sql(&ActivityQuery::default()),
         activity::sql(&ActivityQuery { topic: Some(Topic::Failures), ..ActivityQuery::default() }),
         activity::sql(&ActivityQuery { task: Some(TaskId::new(1)), ..ActivityQuery::default() }),
@@ -220,6 +230,9 @@ async fn no_daily_statement_scans_what_grows() {
         "session_counts",
         "memories",
         "tokens",
+        "battle_plans",
+        "raid_log",
+        "l",
         "k",
         "usage_by_day",
         "finished_by_day",
@@ -254,6 +267,18 @@ async fn messages_of_a_session_are_read_in_the_order_of_an_index() {
     assert!(hidden.contains("session_messages_hidden (session_id=? AND visibility=? AND id<?)") && !hidden.contains("TEMP B-TREE"), "{hidden}");
     let listed = plan(&store, &sessions::list_sql(true, false)).await;
     assert!(listed.contains("context_sessions_open (project_id=?)") && !listed.contains("TEMP B-TREE"), "{listed}");
+}
+
+#[tokio::test]
+async fn raid_log_is_read_in_the_order_of_an_index() {
+    let store = Store::board().await;
+    for (by_author, index) in [
+        (false, "raid_log_by_priority (project_id=? AND priority=? AND id<?)"),
+        (true, "raid_log_by_author (project_id=? AND author=? AND priority=? AND id<?)"),
+    ] {
+        let plan = plan(&store, &raid_log::list_sql(&[Priority::Critical], by_author)).await;
+        assert!(plan.contains(index) && !plan.split(index).next().unwrap().contains("TEMP B-TREE"), "{plan}");
+    }
 }
 
 /// A search goes through the newest matches until it has enough, and sorts nothing.

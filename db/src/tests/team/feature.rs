@@ -2,6 +2,7 @@
 
 use domain::board::goal::NewGoal;
 use domain::runs::agent_kind::AgentKind;
+use domain::warroom::raid_log::NewRaidLogEntry;
 
 use crate::tests::store::Store;
 use crate::{Caller, FeaturesInUse};
@@ -29,6 +30,9 @@ async fn features_are_in_use_once_someone_uses_them() {
     assert_eq!(in_use().await, FeaturesInUse { memory: true, ..FeaturesInUse::default() });
     store.db.delete_memory(&coder.caller, "build", None).await.unwrap();
 
+    store.db.log_raid(&ole, &store.project, NewRaidLogEntry { entry: "Gone".to_owned(), priority: None }).await.unwrap_err();
+    store.db.log_raid(&coder.caller, &store.project, NewRaidLogEntry { entry: "Taken".to_owned(), priority: None }).await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse { raid_log: true, ..FeaturesInUse::default() });
     store.db.create_goal(&Caller::owner(), &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap();
-    assert_eq!(in_use().await, FeaturesInUse { goals: true, ..FeaturesInUse::default() });
+    assert_eq!(in_use().await, FeaturesInUse { goals: true, raid_log: true, ..FeaturesInUse::default() });
 }

@@ -34,6 +34,7 @@ async fn lead_assigns_hats_from_the_assignees_roles() {
 async fn hats_conflict_across_all_tasks_of_a_project() {
     let store = Store::board().await;
     let lena = store.member("lena", &[Role::Lead]).await;
+    store.plan_battle().await;
     store.member("joe", &[Role::Builder, Role::Reviewer, Role::Tester, Role::Shipper]).await;
     let wears = |hat| NewTask { assigned_to: Some("joe".to_owned()), role_hat: Some(hat), ..new_task("One") };
     let first = store.db.create_task(&lena, &store.project, wears(Role::Builder)).await.unwrap().card.id;

@@ -75,6 +75,7 @@ async fn reclaimed_name_starts_without_the_class_of_its_former_agent() {
 async fn classes_that_change_no_code_get_no_task_of_a_coder() {
     let store = Store::board().await;
     let lena = store.member("lena", &[Role::Lead]).await;
+    store.plan_battle().await;
     for class in [AgentClass::Oracle, AgentClass::Recon, AgentClass::Builder] {
         let name = class.as_str();
         let agent = store.member(name, &[]).await;

@@ -88,7 +88,7 @@ fn Found(hit: SearchHit) -> impl IntoView {
         SearchKind::Message => REPLY,
         SearchKind::Run => ALERT,
         SearchKind::Finding => FILE,
-        SearchKind::Memory => ROWS,
+        SearchKind::Memory | SearchKind::Log => ROWS,
     };
     let clock = Clock::from_context();
     let at = hit.at;
@@ -114,6 +114,7 @@ fn source(hit: &SearchHit) -> String {
         SearchKind::Run => "Failure",
         SearchKind::Finding => "Finding",
         SearchKind::Memory => "Memory",
+        SearchKind::Log => "Log entry",
     };
     let author = hit.author.as_ref().map(|author| Reader::current().person_label(author).unwrap_or_else(|| author.clone()));
     let by = author.filter(|author| !author.is_empty()).map(|author| format!(" by {author}")).unwrap_or_default();

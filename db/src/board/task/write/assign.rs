@@ -26,6 +26,7 @@ use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
 use crate::team::message::{OutgoingMessage, post_with_copies};
 use crate::team::participant::row::Participant;
+use crate::warroom::battle_plan::row as battle_plans;
 
 /// The agent that a task is assigned to, and the roster that it is on.
 pub(crate) struct Assignee {
@@ -48,7 +49,7 @@ pub(crate) async fn assignee(tx: &mut Tx, project: &ProjectId, speaker: &str, gi
     }
 }
 
-/// Assigns an open task and notifies the assignee. The caller must be a lead.
+/// Assigns an open task and notifies the assignee. The caller must be a lead, and an external one needs a battle plan.
 pub(crate) async fn assign_by_lead(
     tx: &mut Tx,
     caller: &Caller,
@@ -58,6 +59,7 @@ pub(crate) async fn assign_by_lead(
     hat: Option<Role>,
 ) -> Result<()> {
     participant.require_lead("assigning tasks")?;
+    battle_plans::require(&mut tx.connection, caller, participant, "assigning tasks").await?;
     if !caller.is_person() && card.held_by == Some(HeldBy::Stop) {
         return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
     }

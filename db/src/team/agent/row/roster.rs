@@ -4,6 +4,7 @@ use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
+use domain::team::person::is_person;
 use domain::team::role::{Role, is_lead};
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
@@ -67,6 +68,15 @@ impl Roster {
     /// The leads by name. The human is also a lead, but not in this list.
     pub(crate) fn leads(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.is_lead).map(|entry| entry.name.as_str())
+    }
+
+    /// Whether a message to `name` can reach an agent that is not a lead.
+    pub(crate) fn is_instructed(&self, name: &str) -> bool {
+        if name == EVERYONE {
+            self.entries.iter().any(|entry| !entry.is_lead)
+        } else {
+            self.entry(name).is_none_or(|entry| !entry.is_lead) && !is_person(name)
+        }
     }
 
     /// Whether an external lead could answer. If only managed agents lead, or none responds, the human decides.

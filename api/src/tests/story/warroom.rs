@@ -1,0 +1,83 @@
+//! A person sets and ends battle plans, reads and writes the raid log, and takes a claim away.
+
+use axum::http::StatusCode;
+use db::Caller;
+use domain::id::ProjectId;
+use domain::warroom::raid_log::NewRaidLogEntry;
+use serde_json::{Value, json};
+
+use super::Story;
+
+const PROJECT: &str = "PROJ-001";
+const PLANS: &str = "/api/projects/{id}/battle-plans";
+const LOG: &str = "/api/projects/{id}/raid-log";
+
+pub(super) async fn plan_and_log(story: &mut Story, mara: &Caller) {
+    let first = story.act("post", PLANS, PROJECT, json!({"plan": "Footer first"}), StatusCode::CREATED).await;
+    assert_eq!((&first["scope"], &first["status"], &first["author"]), (&json!("project"), &json!("active"), &json!("human")), "{first}");
+    let second = story.act("post", PLANS, PROJECT, json!({"plan": "Fonts first"}), StatusCode::CREATED).await;
+    let listed = story.get(PLANS, PROJECT).await;
+    assert_eq!((&listed["items"][0], &listed["items"][1]["status"], &listed["next"]), (&second, &json!("superseded"), &Value::Null), "{listed}");
+    let older = story.call("get", PLANS, PROJECT, &format!("?status=superseded&before={}", second["id"]), Value::Null).await.json();
+    assert_eq!(older["items"][0]["id"], first["id"]);
+    let id = second["id"].to_string();
+    let path = "/api/battle-plans/{id}";
+    let wrong = story.act("patch", path, &id, json!({"status": "superseded"}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(wrong["code"], "invalid");
+    let ended = story.act("patch", path, &id, json!({"status": "completed"}), StatusCode::OK).await;
+    assert!(ended["status"] == "completed" && ended["ended_at"].is_string(), "{ended}");
+    let again = story.act("patch", path, &id, json!({"status": "abandoned"}), StatusCode::CONFLICT).await;
+    assert_eq!((&again["code"], again["hint"].is_string()), (&json!("battle-plan-ended"), true));
+    story.act("patch", path, "404", json!({"status": "completed"}), StatusCode::NOT_FOUND).await;
+
+    let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
+    for (entry, priority) in [("Reading", "low"), ("The port is taken", "high")] {
+        let new: NewRaidLogEntry = serde_json::from_value(json!({"entry": entry, "priority": priority})).unwrap();
+        db.log_raid(mara, &project, new).await.unwrap();
+    }
+    let added = story.act("post", LOG, PROJECT, json!({"entry": "Use the next port"}), StatusCode::CREATED).await;
+    assert_eq!((&added["author"], &added["priority"]), (&json!("human"), &json!("normal")), "{added}");
+    let texts = |page: &Value| page["items"].as_array().unwrap().iter().map(|entry| entry["entry"].clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&story.get(LOG, PROJECT).await), ["Use the next port", "The port is taken", "Reading"]);
+    let page = story.call("get", LOG, PROJECT, "?priority=normal&limit=1", Value::Null).await.json();
+    assert_eq!((texts(&page), &page["next"]), (vec![json!("Use the next port")], &added["id"]));
+    let query = format!("?priority=normal&agent=mara&before={}", page["next"]);
+    let page = story.call("get", LOG, PROJECT, &query, Value::Null).await.json();
+    assert_eq!((texts(&page), &page["next"]), (vec![json!("The port is taken")], &Value::Null));
+    let found = story.call("get", "/api/search", "", "?q=next+prot", Value::Null).await.json()["items"][0].clone();
+    assert_eq!((&found["kind"], &found["id"]), (&json!("log"), &json!(added["id"].to_string())), "{found}");
+
+    let before = db.latest();
+    for body in [json!({"plan": " "}), json!({"plan": "x".repeat(10_001)}), json!({"plan": "a\u{0}b"}), json!({"plan": "x", "scope": "zone"})] {
+        story.act("post", PLANS, PROJECT, body, StatusCode::UNPROCESSABLE_ENTITY).await;
+    }
+    for body in [json!({"entry": " "}), json!({"entry": "x".repeat(10_001)}), json!({"entry": "x", "priority": "huge"}), json!({})] {
+        story.act("post", LOG, PROJECT, body, StatusCode::UNPROCESSABLE_ENTITY).await;
+    }
+    for query in ["?priority=huge", "?before=x", "?agent=nobody-here"] {
+        let answer = story.call("get", LOG, PROJECT, query, Value::Null).await;
+        assert!(answer.status.is_client_error() && answer.json()["hint"].is_string(), "{query}: {}", answer.text);
+    }
+    assert_eq!(db.latest(), before, "nothing was written");
+}
+
+/// A person reads the claims and takes one away.
+pub(super) async fn release_claim(story: &mut Story, mara: &Caller) {
+    let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
+    db.claim_file(mara, &project, &"src/lib.rs".parse().unwrap()).await.unwrap();
+    let listed = story.get("/api/projects/{id}/claims", PROJECT).await;
+    assert_eq!((&listed["claims"][0]["path"], &listed["waits"]), (&json!("src/lib.rs"), &json!([])), "{listed}");
+    let release = "/api/projects/{id}/claims/release";
+    for (body, code) in [
+        (json!({"path": "src/lib.rs", "reason": " "}), "claim-reason-needed"),
+        (json!({"path": "../etc", "reason": "x"}), "invalid"),
+        (json!({"path": "src/lib.rs"}), "invalid"),
+    ] {
+        let refused = story.act("post", release, PROJECT, body, StatusCode::UNPROCESSABLE_ENTITY).await;
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    let taken = story.act("post", release, PROJECT, json!({"path": "SRC/lib.rs", "reason": "I edit it myself"}), StatusCode::OK).await;
+    assert_eq!(taken["path"], "src/lib.rs");
+    let gone = story.act("post", release, PROJECT, json!({"path": "src/lib.rs", "reason": "again"}), StatusCode::NOT_FOUND).await;
+    assert_eq!(gone["code"], "claim-not-held");
+}
