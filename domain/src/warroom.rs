@@ -7,5 +7,4 @@ pub mod context_left;
 pub mod party;
 pub mod raid_log;
 pub mod transport;
-pub mod trigger;
 pub mod zone;

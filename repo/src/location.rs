@@ -10,7 +10,7 @@ const WILDCARDS: [char; 2] = ['*', '?'];
 
 impl Repository {
     /// Returns the path of a file relative to the root of the repository. `given` is relative to `checkout`, or an absolute path in any checkout
-    /// of this repository. The file need not exist. Symbolic links are followed up to the first name with a wildcard. `None` if it is outside.
+    /// of this repository. The file may be missing. Symbolic links are followed up to the first name with a wildcard. `None` if it is outside.
     ///
     /// # Errors
     /// When the checkouts cannot be listed.
@@ -41,7 +41,7 @@ fn split_pattern(given: &str) -> (&str, &str) {
     }
 }
 
-/// Follows the symbolic links of the existing part of a path. What does not exist is added without its detours.
+/// Follows the symbolic links of the existing part of a path. Missing names are added without detours.
 fn resolve(path: &Path) -> PathBuf {
     let mut existing = path;
     let mut missing = Vec::new();

@@ -37,7 +37,7 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
         claim::release_all(tx, caller, &card.project_id, &coder, ReleaseReason::Stopped).await?;
     }
     if let (Status::InReview, EvidenceResult::Evidence(evidence)) = (change.to, found) {
-        claim::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
+        claim::hand_in::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
     }
     notify_move(tx, caller, task, &change).await?;
     moves::record_decisions(tx, caller, card, change);

@@ -4,6 +4,6 @@ mod audit;
 mod call;
 pub(crate) mod event_log;
 mod fold;
-mod index;
+pub(super) mod index;
 mod rate_limit;
 mod writer;

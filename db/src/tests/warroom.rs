@@ -5,5 +5,6 @@ mod claim;
 mod claim_storm;
 mod class;
 mod context_left;
+mod index;
 mod party;
 mod raid_log;

@@ -8,8 +8,9 @@ pub(crate) mod write;
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::is_short_for;
 use domain::text::validate_body;
+use domain::warroom::claim::queue::{Claims, Decision};
 use domain::warroom::claim::refusal::ClaimRefusal;
-use domain::warroom::claim::{Claim, ClaimMode, ClaimOutcome, ClaimPath, Claims, Decision, EditDecision, MAX_CLAIMS, MAX_WAITS, ReleaseReason};
+use domain::warroom::claim::{Claim, ClaimMode, ClaimOutcome, ClaimPath, EditDecision, MAX_CLAIMS, MAX_WAITS, ReleaseReason};
 
 use self::row::{load, scope};
 use self::write::{Claimant, enqueue, grant, release, release_all};

@@ -4,15 +4,15 @@
 
 mod overlap;
 mod path;
-mod queue;
+pub mod queue;
 pub mod refusal;
 
 pub use path::ClaimPath;
-pub use queue::{Claims, Decision};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::refusal::ClaimRefusal;
 use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
 use crate::time::Timestamp;
@@ -60,6 +60,24 @@ pub enum ClaimOutcome {
     Deadlock { holder: Claim, wanted: ClaimWait },
 }
 
+impl ClaimOutcome {
+    /// Why the caller may not edit the path, if it may not.
+    ///
+    /// # Errors
+    /// When another agent holds it.
+    pub fn into_claim(self, path: &ClaimPath) -> Result<Claim, ClaimRefusal> {
+        let path = path.to_string();
+        match self {
+            Self::Held { claim } => Ok(claim),
+            Self::Waiting { holder, ahead } => Err(ClaimRefusal::Taken { path, holder: holder.agent, since: holder.claimed_at, ahead }),
+            Self::Deadlock { holder, wanted } => {
+                let (waiting, wanted) = (wanted.agent, wanted.path.to_string());
+                Err(ClaimRefusal::Deadlock { path, holder: holder.agent, waiting, wanted })
+            }
+        }
+    }
+}
+
 /// `POST /api/projects/{id}/claims/release`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +89,7 @@ pub struct ClaimRelease {
     pub reason: String,
 }
 
-/// What becomes of an edit by a managed agent.
+/// The decision about an edit by a managed agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum EditDecision {
@@ -106,7 +124,7 @@ vocabulary! {
         Stopped = "stopped",
         /// Its holder left.
         Left = "left",
-        /// Its holder was not heard of for ten minutes.
+        /// Its holder has not answered for ten minutes.
         Expired = "expired",
         /// A lead or a person released it.
         Forced = "forced",

@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
-use domain::warroom::claim::{Claim, ClaimRelease, Claims};
+use domain::warroom::claim::queue::Claims;
+use domain::warroom::claim::{Claim, ClaimRelease};
 
 use crate::error::Result;
 use crate::extract::{Body, Id};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::Health;
 use domain::time::Timestamp;
-use domain::warroom::claim::{Claim, ClaimMode, ClaimPath, ClaimWait, Claims};
+use domain::warroom::claim::queue::Claims;
+use domain::warroom::claim::{Claim, ClaimMode, ClaimPath, ClaimWait};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 

@@ -1,8 +1,6 @@
 //! Writes claims: grants a path, puts an agent in line, and passes released paths on. Must not know why a claim ends.
 
-mod hand_in;
-
-pub(crate) use hand_in::compare_with_claims;
+pub(crate) mod hand_in;
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;

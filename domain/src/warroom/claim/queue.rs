@@ -1,4 +1,4 @@
-//! Who gets a path: the claims and the waiting agents of one repository, and what follows from them. Must not know how they are stored.
+//! The claims and the waiting agents of one repository, and the rules by which a path passes to an agent. Must not know how they are stored.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct Claims {
     pub waits: Vec<ClaimWait>,
 }
 
-/// What follows if an agent asks for a path.
+/// The answer to an agent that asks for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision<'c> {
     /// A claim of its own covers the path.

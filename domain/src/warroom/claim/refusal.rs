@@ -1,6 +1,5 @@
 //! Refusals of claims.
 
-use super::{Claim, ClaimOutcome, ClaimPath};
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 
@@ -67,23 +66,5 @@ fn place(ahead: usize) -> String {
         0 => "you are the first".to_owned(),
         1 => "you are behind one other agent".to_owned(),
         _ => format!("you are behind {ahead} other agents"),
-    }
-}
-
-impl ClaimOutcome {
-    /// Why the caller may not edit the path, if it may not.
-    ///
-    /// # Errors
-    /// When another agent holds it.
-    pub fn into_claim(self, path: &ClaimPath) -> Result<Claim, ClaimRefusal> {
-        let path = path.to_string();
-        match self {
-            Self::Held { claim } => Ok(claim),
-            Self::Waiting { holder, ahead } => Err(ClaimRefusal::Taken { path, holder: holder.agent, since: holder.claimed_at, ahead }),
-            Self::Deadlock { holder, wanted } => {
-                let (waiting, wanted) = (wanted.agent, wanted.path.to_string());
-                Err(ClaimRefusal::Deadlock { path, holder: holder.agent, waiting, wanted })
-            }
-        }
     }
 }

@@ -143,7 +143,7 @@ async fn get_claims(call: Call, given: GetClaims) -> Result<Answer, Failure> {
 
 /// Returns the one name of a path in the repository of the project. A relative path begins at its root.
 async fn locate(call: &Call, project: &ProjectId, given: String) -> Result<ClaimPath, Failure> {
-    // Refuses what is no path at all, before the disk is read.
+    // Refuses an invalid path before the disk is read.
     let shown = match given.starts_with('/') {
         true => given.clone(),
         false => ClaimPath::parse(&given, &[])?.to_string(),

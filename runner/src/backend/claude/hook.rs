@@ -153,7 +153,7 @@ impl HookInput {
         Some(Report { status, result, call_id: format!("{}/{status}", self.tool_use_id), ..started })
     }
 
-    /// The output that refuses what is about to happen. What happened already cannot be refused.
+    /// The output that refuses what is about to happen. Reports about the past cannot be refused.
     pub fn refusal(&self, reason: &str) -> Option<Value> {
         (self.hook_event_name == HookEvent::PreToolUse).then(|| {
             json!({

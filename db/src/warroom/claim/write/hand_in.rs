@@ -2,7 +2,8 @@
 //! agents edit. Must not refuse the work.
 
 use domain::board::task::Task;
-use domain::warroom::claim::{ClaimPath, Decision, MAX_CLAIMS};
+use domain::warroom::claim::queue::Decision;
+use domain::warroom::claim::{ClaimPath, MAX_CLAIMS};
 
 use super::{Claimant, grant};
 use crate::board::comment::write as comment;
@@ -25,7 +26,7 @@ pub(crate) async fn compare_with_claims(tx: &mut Tx, caller: &Caller, task: &Tas
     let to = Claimant { git_dir: &git_dir, project, agent: &agent, task: Some(&task.card.id) };
     let mut held = claims.claims.iter().filter(|claim| claim.project_id == *project && claim.agent == agent).count();
     let mut taken = Vec::new();
-    // A name that is no path of a claim, such as one with a line break, cannot be claimed by others either.
+    // Nobody can claim a name with a line break, or one that is too long.
     for path in changed.iter().filter_map(|path| ClaimPath::parse(path, &[]).ok()) {
         match claims.decide(project, &agent, &path) {
             Decision::Held(_) => {}

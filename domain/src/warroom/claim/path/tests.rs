@@ -1,3 +1,5 @@
+//! The one form of a path, and whether two of them overlap.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Decisions about paths, and that no path ever has two holders.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -78,7 +80,7 @@ fn path_passes_to_the_first_in_line() {
 }
 
 proptest! {
-    /// Whatever agents ask for and release, no two hold the same file, and nobody waits for a path that is free.
+    /// Whatever agents ask for and release, no two hold the same file, and no agent waits for a path that is free.
     #[test]
     fn no_path_ever_has_two_holders(steps in prop::collection::vec((0..5_usize, 0..6_usize, any::<bool>()), 1..60)) {
         let (agents, paths) = (["a", "b", "c", "d", "e"], ["src/x", "SRC/X", "src", "src/*", "docs/y", "docs/**"]);

@@ -1,0 +1,168 @@
+//! One refusal of each kind, for the tests of their texts.
+
+use crate::board::comment::CommentRefusal;
+use crate::board::dependency::DependencyRefusal;
+use crate::board::goal::GoalRefusal;
+use crate::board::plan::PlanRefusal;
+use crate::board::project::refusal::ProjectRefusal;
+use crate::board::question::QuestionRefusal;
+use crate::board::review::ReviewRefusal;
+use crate::board::stage::Stage;
+use crate::board::status::Status;
+use crate::board::task::refusal::TaskRefusal;
+use crate::board::transition::Mover;
+use crate::board::transition::refusal::MoveRefusal;
+use crate::context::import::{ImportRefusal, ImportSource};
+use crate::context::memory::MemoryRefusal;
+use crate::context::session::{ContextSessionId, SessionRefusal};
+use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
+use crate::refusal::*;
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
+use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
+use crate::runs::run::RunRefusal;
+use crate::team::agent::refusal::AgentRefusal;
+use crate::team::handshake::HandshakeRefusal;
+use crate::team::hat::HatRefusal;
+use crate::team::message::MessageRefusal;
+use crate::team::minion::MinionRefusal;
+use crate::team::pairing::PairingRefusal;
+use crate::team::person::{PersonRefusal, PersonRole};
+use crate::team::role::Role;
+use crate::team::token::refusal::TokenRefusal;
+use crate::team::token::{Permission, TokenAudience};
+use crate::time::Timestamp;
+use crate::warroom::battle_plan::{BattlePlanRefusal, BattlePlanStatus};
+use crate::warroom::claim::refusal::ClaimRefusal;
+use crate::warroom::class::AgentClass;
+use crate::warroom::class::refusal::ClassRefusal;
+
+fn returning() -> ReturningCommits {
+    let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
+    ReturningCommits { total: 7, commits: vec![commit], confirmation: "3f2a9c01d4e7".to_owned() }
+}
+
+/// One refusal of each kind.
+pub(super) fn every() -> Vec<Refusal> {
+    let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
+    let mara = || "platform/mara".to_owned();
+    vec![
+        MoveRefusal::Illegal { task: task.clone(), phase: AgentKind::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human }.into(),
+        MoveRefusal::Illegal { task: task.clone(), phase: AgentKind::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder }.into(),
+        Refusal::not_found("run", &run),
+        Refusal::invalid("title", "it is empty", "Say something."),
+        RunRefusal::Stale { run: run.clone() }.into(),
+        RunRefusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".to_owned(), hint: hint.clone() }.into(),
+        RunRefusal::WrongTask { task: task.clone(), own: TaskId::new(8) }.into(),
+        AgentRefusal::WrongIdentity { own: "coder".to_owned(), claimed: "human".to_owned() }.into(),
+        AgentRefusal::WrongIdentity { own: "human".to_owned(), claimed: mara() }.into(),
+        MoveRefusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] }.into(),
+        MoveRefusal::NoCommits { task: task.clone(), base: "main".to_owned() }.into(),
+        MoveRefusal::EmptyDiff { task: task.clone() }.into(),
+        MoveRefusal::NestedRepository { task: task.clone(), paths: vec!["lib/one".to_owned(), "two".to_owned()] }.into(),
+        MoveRefusal::AlreadySentBack { task: task.clone(), sha: "a1".to_owned() }.into(),
+        MoveRefusal::CommentNeeded { task: task.clone(), to: Status::InProgress }.into(),
+        MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
+        PlanRefusal::Empty { task: task.clone() }.into(),
+        MoveRefusal::SelfReview { task: task.clone() }.into(),
+        MoveRefusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() }.into(),
+        MoveRefusal::NothingToApprove { task: task.clone() }.into(),
+        DependencyRefusal::Unfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
+        DependencyRefusal::Cycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] }.into(),
+        RunRefusal::StillEnding { task: task.clone(), run }.into(),
+        RunRefusal::NotLive(task.to_string()).into(),
+        PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
+        PermissionRefusal::Closed { request: 1 }.into(),
+        TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
+            .into(),
+        QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        ReviewRefusal::Outdated { task: task.clone(), shown: "0123456789".to_owned(), head: Some("abcdef0123".to_owned()) }.into(),
+        CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
+        PlanRefusal::NonePending.into(),
+        LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
+        ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
+        ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),
+        ProjectRefusal::IsDeleted { project: ProjectId::new(1) }.into(),
+        ProjectRefusal::OtherRepository {
+            project: ProjectId::new(1),
+            path: "/home/ann/other".to_owned(),
+            missing: vec!["the tip of main (0123456)".to_owned()],
+        }
+        .into(),
+        LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".to_owned(), near: vec!["maint".to_owned()] }.into(),
+        LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".to_owned(), returning: Box::new(returning()) }.into(),
+        RepositoryRefusal { code: "base-gone", detail: "main does not exist".to_owned(), hint }.into(),
+        GeneralRefusal::Unauthorized.into(),
+        PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
+        PersonRefusal::WrongRole { role: PersonRole::Viewer, action: "landing".to_owned() }.into(),
+        GeneralRefusal::RateLimited { what: "writes", seconds: 3 }.into(),
+        TokenRefusal::Expired { at: Timestamp::from_milliseconds(0) }.into(),
+        TokenRefusal::WrongAudience { wanted: TokenAudience::Mcp }.into(),
+        TokenRefusal::WrongAudience { wanted: TokenAudience::Api }.into(),
+        TokenRefusal::NotPermitted { permission: Permission::Write, action: "calling send".to_owned() }.into(),
+        TokenRefusal::NotYours.into(),
+        TokenRefusal::NotRefreshable.into(),
+        TokenRefusal::OfOwner.into(),
+        TokenRefusal::OfRun.into(),
+        TokenRefusal::OfPerson.into(),
+        PairingRefusal::NoHost.into(),
+        PairingRefusal::WhichHost { hosts: vec!["desk.example.org".to_owned(), "desk.lan".to_owned()] }.into(),
+        PairingRefusal::OtherHost { host: "evil.example".to_owned(), hosts: vec!["desk.example.org".to_owned()] }.into(),
+        AgentRefusal::NotRegistered.into(),
+        AgentRefusal::Left { agent: mara() }.into(),
+        AgentRefusal::Unknown { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] }.into(),
+        AgentRefusal::Unknown { name: "zzz".to_owned(), nearest: Vec::new() }.into(),
+        AgentRefusal::Ambiguous { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] }.into(),
+        AgentRefusal::Unresponsive { name: mara(), since: Some(Timestamp::from_milliseconds(0)) }.into(),
+        AgentRefusal::Unresponsive { name: mara(), since: None }.into(),
+        AgentRefusal::NameTaken { name: mara() }.into(),
+        MessageRefusal::Unread { count: 2 }.into(),
+        AgentRefusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() }.into(),
+        AgentRefusal::Untrusted { agent: mara(), action: "verifying a task".to_owned() }.into(),
+        TaskRefusal::NotAssignee { task: task.clone(), assignee: None, action: "submitting it".to_owned() }.into(),
+        TaskRefusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "submitting it".to_owned() }.into(),
+        TaskRefusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() }.into(),
+        TaskRefusal::IllegalStage {
+            task: task.clone(),
+            from: Stage::Assigned,
+            to: Stage::Completed,
+            agent: mara(),
+            next: vec![Stage::InProgress, Stage::Failed],
+        }
+        .into(),
+        HatRefusal::Conflict { agent: mara(), hat: Role::Tester, worn: Role::Builder, task: TaskId::new(8) }.into(),
+        MoveRefusal::NotIndependent { task, agent: mara(), part: "built", action: "verify" }.into(),
+        HandshakeRefusal::AlreadyAcknowledged { handshake: 2, agent: mara() }.into(),
+        HandshakeRefusal::NotATarget { handshake: 2, agent: mara() }.into(),
+        GoalRefusal::Unfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
+        MinionRefusal::LimitReached { agent: mara(), problem: "3 of 3 are at work".to_owned() }.into(),
+        SessionRefusal::Closed { session: ContextSessionId::new(5) }.into(),
+        SessionRefusal::StaysOpen { session: ContextSessionId::new(5) }.into(),
+        SessionRefusal::NotYours { session: ContextSessionId::new(5), creator: mara() }.into(),
+        SessionRefusal::AdminOnly.into(),
+        MemoryRefusal::Exists { key: "build".to_owned() }.into(),
+        MemoryRefusal::Missing { key: "build".to_owned() }.into(),
+        MemoryRefusal::Full { entries: 1_000 }.into(),
+        MemoryRefusal::Changed { key: "build".to_owned() }.into(),
+        ImportRefusal::Unusable { path: "/a.db".to_owned(), origin: ImportSource::DeadDrop, problem: "it has no table messages".to_owned() }.into(),
+        ClaimRefusal::Blank.into(),
+        ClaimRefusal::TooLong { bytes: 600, most: 512 }.into(),
+        ClaimRefusal::TooDeep { names: 70, most: 64 }.into(),
+        ClaimRefusal::NotText { path: "a?b".to_owned() }.into(),
+        ClaimRefusal::Outside { path: "../../etc".to_owned() }.into(),
+        ClaimRefusal::WholeRepository.into(),
+        ClaimRefusal::GitFolder { path: ".git/config".to_owned() }.into(),
+        ClaimRefusal::Taken { path: "src/lib.rs".to_owned(), holder: mara(), since: Timestamp::from_milliseconds(0), ahead: 2 }.into(),
+        ClaimRefusal::Deadlock { path: "a.rs".to_owned(), holder: mara(), waiting: "ole".to_owned(), wanted: "b.rs".to_owned() }.into(),
+        ClaimRefusal::TooMany { agent: mara(), claims: 500 }.into(),
+        ClaimRefusal::TooManyWaits { agent: mara(), waits: 100 }.into(),
+        ClaimRefusal::NotHeld { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
+        ClaimRefusal::HeldByOther { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
+        ClaimRefusal::ReasonNeeded { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
+        ClassRefusal::ChangesNoCode { agent: mara(), class: AgentClass::Oracle }.into(),
+        ClassRefusal::Fixed { agent: mara(), class: AgentClass::Recon }.into(),
+        ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
+        BattlePlanRefusal::Missing { agent: mara(), action: "creating tasks".to_owned() }.into(),
+        BattlePlanRefusal::Ended { plan: 3, status: BattlePlanStatus::Superseded }.into(),
+    ]
+}
