@@ -27,6 +27,9 @@ const ROUNDS: usize = 500;
 const CARDS: usize = 1000;
 const FEW_ROUNDS: usize = 50;
 const WRITERS: usize = 20;
+/// Claims of others, and present agents, in the war room.
+const CLAIMED: usize = 200;
+const PRESENT: usize = 100;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -55,6 +58,7 @@ async fn main() -> Outcome {
     let [writer, reader] = pair.as_slice() else { return Err("no two agents".into()) };
     let (sends, looks) = one_pair(&db, &project, writer, reader).await?;
     let (send, look) = (Spread::of(sends), Spread::of(looks));
+    let [claim, release, party] = war_room(&db, &project, writer).await?;
     let talk = many_agents(&db, &project, agents).await?;
 
     println!("                                      p50         p99     p50 of an fdatasync");
@@ -63,6 +67,9 @@ async fn main() -> Outcome {
     wake.print("add_comment sent to reader woken", &sync);
     send.print("send, 1 agent", &sync);
     look.print("check_inbox with ack, 1 agent", &sync);
+    claim.print("claim_file among 200 claims", &sync);
+    release.print("release_file among 200 claims", &sync);
+    party.print("party of 100 agents", &sync);
     let [create, start, read] = large_board(&db).await?;
     create.print("create_task among 1,000 cards", &sync);
     start.print("start_task among 1,000 cards", &sync);
@@ -220,6 +227,32 @@ async fn one_pair(db: &Db, project: &ProjectId, writer: &Caller, reader: &Caller
         ack = inbox.messages.last().map(|given| given.message.id);
     }
     Ok((sends, looks))
+}
+
+/// One agent that claims and releases a file while others hold 200, and the list of a hundred agents.
+async fn war_room(db: &Db, project: &ProjectId, agent: &Caller) -> Outcome<[Spread; 3]> {
+    for number in 0..CLAIMED {
+        db.claim_file(&owner(), project, &format!("held/m{}/f{number}.rs", number % 20).parse()?).await?;
+    }
+    let present = db.agents(project).await?.len();
+    for number in present..PRESENT {
+        let who = Registration { name: format!("present-{number}"), ..Registration::default() };
+        db.create_agent_token(&owner(), project, who, TokenTerms::default()).await?;
+    }
+    let (mut claims, mut releases, mut parties) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..ROUNDS {
+        let path = format!("src/f{number}.rs").parse()?;
+        let start = Instant::now();
+        db.claim_file(agent, project, &path).await?;
+        claims.push(start.elapsed());
+        let start = Instant::now();
+        db.release_file(agent, project, &path, None).await?;
+        releases.push(start.elapsed());
+        let start = Instant::now();
+        db.party(project).await?;
+        parties.push(start.elapsed());
+    }
+    Ok([Spread::of(claims), Spread::of(releases), Spread::of(parties)])
 }
 
 /// Operations per second of agents in a ring, with five messages per inbox read.
