@@ -19,6 +19,7 @@ use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::message::Inbox;
 use domain::team::token::TokenTerms;
+use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::wire::NewProject;
 use http::Request;
 use http_body_util::BodyExt;
@@ -71,6 +72,7 @@ impl TestBoard {
             call_id: None,
         };
         self.db.set_memory(&Caller::Agent(mara), entry).await.unwrap();
+        self.db.log_raid(&owner, project, NewRaidLogEntry { entry: DESCRIPTION.to_owned(), priority: None }).await.unwrap();
     }
 
     async fn start(&self, task: &TaskId, phase: AgentKind) -> ReservedRun {

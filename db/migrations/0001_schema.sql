@@ -820,6 +820,25 @@ CREATE TABLE raid_log (
 CREATE INDEX raid_log_by_priority ON raid_log (project_id, priority, id);
 CREATE INDEX raid_log_by_author ON raid_log (project_id, author, priority, id);
 
+-- What agents leave to their successors. The successor of a managed agent, which has a task and a run, bears the same name. `automatic` marks
+-- what the runner recorded for a run that left nothing. `files` is a list of paths with their sizes.
+CREATE TABLE handovers (
+  id           INTEGER PRIMARY KEY,
+  project_id   TEXT NOT NULL REFERENCES projects(id),
+  agent_name   TEXT NOT NULL,
+  task_id      TEXT REFERENCES tasks(id),
+  run_id       TEXT REFERENCES agent_runs(id),
+  automatic    INTEGER NOT NULL CHECK (automatic IN (0, 1)),
+  manifest     TEXT NOT NULL,
+  files        TEXT NOT NULL CHECK (json_valid(files)),
+  created_at   TEXT NOT NULL,
+  continued_by TEXT CHECK ((continued_by IS NULL) = (continued_at IS NULL)),
+  continued_at TEXT
+) STRICT;
+CREATE INDEX handovers_by_project ON handovers (project_id, id);
+CREATE INDEX handovers_by_run ON handovers (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX unread_handovers ON handovers (project_id, agent_name, id) WHERE continued_at IS NULL;
+
 -- Log.
 
 -- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.

@@ -1,7 +1,9 @@
 //! Use cases of the war room: what keeps agents on one repository out of each other's way, and what they hand on.
 
 pub(crate) mod battle_plan;
+pub(crate) mod briefing;
 pub(crate) mod claim;
 pub(crate) mod context_left;
+pub(crate) mod handover;
 pub(crate) mod party;
 pub(crate) mod raid_log;

@@ -44,6 +44,7 @@ use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
 use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
@@ -142,6 +143,7 @@ join! {
     Claim(ClaimEvent),
     BattlePlan(BattlePlanEvent),
     RaidLog(RaidLogEvent),
+    Handover(HandoverEvent),
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ macro_rules! each_refusal {
             Claim($crate::warroom::claim::refusal::ClaimRefusal),
             Class($crate::warroom::class::refusal::ClassRefusal),
             BattlePlan($crate::warroom::battle_plan::BattlePlanRefusal),
+            Handover($crate::warroom::handover::HandoverRefusal),
         }
     };
 }

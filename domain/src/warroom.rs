@@ -1,9 +1,11 @@
 //! The war room: what keeps agents on one repository out of each other's way, and what they hand on. Each file is one noun.
 
 pub mod battle_plan;
+pub mod briefing;
 pub mod claim;
 pub mod class;
 pub mod context_left;
+pub mod handover;
 pub mod party;
 pub mod raid_log;
 pub mod transport;

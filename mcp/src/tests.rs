@@ -14,6 +14,7 @@ mod context_resource;
 mod coordination;
 mod dead_drop;
 mod fixture;
+mod handover;
 mod idempotency;
 mod identity;
 mod invite;

@@ -44,7 +44,7 @@ pub(crate) fn definition(tool: &str) -> Option<&'static ToolDefinition> {
 
 /// Whether a call comes from a hook of a managed agent and not from its model, which is not listed the tool.
 pub(crate) fn is_by_hook(caller: &Caller, tool: &str) -> bool {
-    matches!(caller, Caller::Run(_)) && definition(tool).is_some_and(|definition| definition.audience.managed.need == Need::Never)
+    matches!(caller, Caller::Run(_)) && definition(tool).is_some_and(|definition| definition.audience.managed.need == Need::Hook)
 }
 
 /// Registers all tools.

@@ -58,6 +58,7 @@ pub use history::Commit;
 pub use identity::{Identity, user_name};
 pub use land::{LandOutcome, LandRequest, LandingQuestion};
 pub use lane::{Effort, in_lane, not_responding, try_again};
+pub use location::FoundFile;
 pub use merge::MergeOutcome;
 pub use nested::{NestedRepository, NestedWork};
 pub use probe::{git_dir, place, probe};

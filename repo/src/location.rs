@@ -8,7 +8,29 @@ use crate::handle::Repository;
 /// Characters that make a name a pattern.
 const WILDCARDS: [char; 2] = ['*', '?'];
 
+/// A file that was looked for in the checkouts of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FoundFile {
+    /// The name leads out of the repository.
+    Outside,
+    /// No such file exists, or it is a folder.
+    Missing,
+    /// `path` is relative to the root of the repository.
+    File { path: String, bytes: u64 },
+}
+
 impl Repository {
+    /// Finds a file by any of its names, as [`Self::locate`] does: in `checkout`, or where an absolute path leads.
+    ///
+    /// # Errors
+    /// When the checkouts cannot be listed.
+    pub fn find_file(&self, checkout: &Path, given: &str) -> Result<FoundFile, RepoError> {
+        let Some(path) = self.locate(checkout, given)? else { return Ok(FoundFile::Outside) };
+        let size = |file: PathBuf| file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
+        let bytes = size(checkout.join(&path)).or_else(|| size(resolve(&checkout.join(given))));
+        Ok(bytes.map_or(FoundFile::Missing, |bytes| FoundFile::File { path, bytes }))
+    }
+
     /// Returns the path of a file relative to the root of the repository. `given` is relative to `checkout`, or an absolute path in any checkout
     /// of this repository. The file may be missing. Symbolic links are followed up to the first name with a wildcard. `None` if it is outside.
     ///
@@ -98,6 +120,29 @@ mod tests {
         let new = [("src/new/file.rs", "src/new/file.rs"), ("src/new/../file.rs", "src/file.rs"), ("src/", "src/**"), ("link/*.rs", "link/*.rs")];
         for (given, wanted) in new.into_iter().chain([("src/*.rs", "src/*.rs"), ("**/*.rs", "**/*.rs"), (".", "")]) {
             assert_eq!(locate(given).as_deref(), Some(wanted), "{given}");
+        }
+    }
+
+    #[test]
+    fn file_is_found_with_its_size_if_it_exists() {
+        let sample = TestRepository::new();
+        sample.write("notes/parser.md", "four");
+        let tip = sample.commit_all("add notes");
+        let worktree = sample.beside("worktree");
+        sample.repository().add_worktree("one", &worktree, "vr/one", &tip).unwrap();
+        std::fs::write(worktree.join("new.md"), "12").unwrap();
+        symlink("/etc/passwd", worktree.join("alias.md")).unwrap();
+        let find = |given: &str| sample.repository().find_file(&worktree, given).unwrap();
+        let file = |path: &str, bytes| FoundFile::File { path: path.to_owned(), bytes };
+        assert_eq!(find("./notes/parser.md"), file("notes/parser.md", 4));
+        assert_eq!(find("new.md"), file("new.md", 2));
+        std::fs::write(sample.top().join("main.md"), "123").unwrap();
+        assert_eq!(find(&sample.top().join("main.md").to_string_lossy()), file("main.md", 3));
+        for missing in ["main.md", "notes", "notes/", "gone.md", "*.md", ""] {
+            assert_eq!(find(missing), FoundFile::Missing, "{missing}");
+        }
+        for outside in ["alias.md", "/etc/passwd", "../../etc/passwd"] {
+            assert_eq!(find(outside), FoundFile::Outside, "{outside}");
         }
     }
 

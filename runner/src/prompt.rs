@@ -4,6 +4,7 @@
 
 mod attempt;
 mod context;
+mod handover;
 pub mod inbox;
 
 use domain::board::comment::Comment;
@@ -74,7 +75,7 @@ pub struct PromptInput<'a> {
 }
 
 /// The tags that structure a prompt. They are escaped in content.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "inbox", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", "inbox", "message", "reminder"];
 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
@@ -121,6 +122,11 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let attempts = attempt::lines(input.attempts, input.commits);
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
+    }
+    let handover = handover::block(input.handoff);
+    if !handover.is_empty() {
+        text.push('\n');
+        text += &handover;
     }
     let context = context::block(input.handoff);
     if !context.is_empty() {

@@ -1,7 +1,8 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, and the agents that are present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, and the agents that are present.
 
 mod battle_plan;
 mod claim;
+mod handover;
 mod party;
 mod raid_log;
 
@@ -18,5 +19,6 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(party::get_party))
         .routes(routes!(battle_plan::list_battle_plans, battle_plan::set_battle_plan))
         .routes(routes!(battle_plan::end_battle_plan))
+        .routes(routes!(handover::list_handovers))
         .routes(routes!(raid_log::list_raid_log, raid_log::log_raid))
 }

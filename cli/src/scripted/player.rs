@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::issue::Issue;
 use super::placeholder::{self, PlaceholderError, Sources};
-use super::scenario::{Call, Failure, Part, Scenario};
+use super::scenario::{Call, Failure, Part, Pattern, Scenario};
 
 /// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,14 @@ impl Conversation {
 
     /// How many turns were played since the last prompt.
     pub fn turns(&self) -> usize {
-        self.since_prompt().iter().filter(|entry| matches!(entry, Entry::Assistant { .. })).count()
+        turns(self.since_prompt())
+    }
+
+    /// How many turns were played since the first message after the last prompt that matches; `None` without such a message.
+    fn turns_since_told(&self, pattern: &Pattern) -> Option<usize> {
+        let recent = self.since_prompt();
+        let told = recent.iter().position(|entry| matches!(entry, Entry::Steering { text } if pattern.is_match(text)))?;
+        Some(turns(&recent[told..]))
     }
 
     /// Tool results since the last prompt, in the order of their calls.
@@ -85,6 +92,10 @@ impl Conversation {
     pub fn issue(&self) -> Option<Issue> {
         self.prompts().rev().find_map(Issue::find)
     }
+}
+
+fn turns(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Assistant { .. })).count()
 }
 
 /// The next step. A step without calls ends the work on this prompt.
@@ -131,12 +142,13 @@ pub fn next(scenario: &Scenario, conversation: &Conversation) -> Result<Step, Pl
             && part.title.as_ref().is_none_or(|wanted| title.contains(wanted.as_str()))
             && part.attempt.is_none_or(|wanted| usize::try_from(wanted.get()) == Ok(attempt))
             && part.sees.as_ref().is_none_or(|pattern| pattern.is_match(prompt))
+            && part.told.as_ref().is_none_or(|pattern| conversation.turns_since_told(pattern).is_some())
     };
     let Some((index, part)) = scenario.parts.iter().enumerate().find(|(_, part)| fits(part)) else {
         return Err(PlayError::NoPart { phase: phase.to_owned(), title: title.to_owned(), attempt });
     };
 
-    let position = conversation.turns();
+    let position = part.told.as_ref().and_then(|pattern| conversation.turns_since_told(pattern)).unwrap_or_else(|| conversation.turns());
     let Some(turn) = part.turns.get(position) else {
         return Ok(Step { part: index, ..Step::text("I have done my part.") });
     };

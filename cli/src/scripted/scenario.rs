@@ -34,6 +34,8 @@ pub struct Part {
     pub attempt: Option<NonZeroU32>,
     /// A pattern that the latest prompt must match. It tells a reviewer's second session from the first by the comments.
     pub sees: Option<Pattern>,
+    /// A pattern that a message to the working agent must match. The turns begin after that message.
+    pub told: Option<Pattern>,
     pub turns: Vec<Turn>,
     /// Makes the model fail before the first turn.
     pub fail: Option<Failure>,

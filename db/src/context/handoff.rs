@@ -1,10 +1,11 @@
-//! The handoff of a run: public findings of its session, and the keys of its own memory.
+//! The handoff of a run: what the session before it left, public findings, and the keys of its own memory.
 
 use domain::context::handoff::{CONSIDERED, Handoff};
 use domain::context::memory::{MemoryOwner, MemoryPlace};
 use domain::context::reader::Reader;
 use domain::context::session::visibility::Visibility;
 use domain::id::RunId;
+use domain::runs::run::Run;
 
 use crate::board::task::row::project_of_task;
 use crate::context::memory::row as memory;
@@ -13,6 +14,8 @@ use crate::engine::open::Db;
 use crate::error::Result;
 use crate::now;
 use crate::runs::run::row as runs;
+use crate::warroom::briefing::row as briefing;
+use crate::warroom::handover::row as handovers;
 
 impl Db {
     /// Returns the handoff of a run. Only what everyone may read, and the memory of the agents that it succeeds.
@@ -24,6 +27,8 @@ impl Db {
         let run = runs::read(&mut connection, run).await?;
         let project = project_of_task(&mut connection, &run.task_id).await?;
         let session = sessions::own(&mut connection, &project, Some(&run.task_id)).await?;
+        let predecessor = handovers::unread(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await?;
+        let log = if predecessor.is_some() { briefing::newest_entries(&mut connection, &project).await? } else { Vec::new() };
         let reader = Reader::Run { project, run: run.id, kind: run.phase, task: run.task_id };
         let public = sessions::audience_words(&reader, &session, Some(Visibility::Public));
         let found = sessions::messages(&mut connection, &session.id, &Part::Before(i64::MAX), &public, (CONSIDERED, 0)).await?;
@@ -32,6 +37,6 @@ impl Db {
         let mut kept = memory::list(&mut connection, &MemoryOwner::of_reader(&reader), now()).await?;
         kept.retain(|entry| places.iter().any(|place| place.session == entry.session_id && place.task == entry.task_id));
         let findings: Vec<_> = found.into_iter().map(|(_, message)| message).collect();
-        Ok(Handoff { older: total.saturating_sub(findings.len() as u64), findings, memory: kept })
+        Ok(Handoff { older: total.saturating_sub(findings.len() as u64), findings, memory: kept, predecessor, log })
     }
 }

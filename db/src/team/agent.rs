@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::now;
 use crate::team::participant::row as participant;
 use crate::team::token;
+use crate::warroom::handover::row as handover;
 
 impl Db {
     /// Lists the active agents of a project by name.
@@ -127,7 +128,7 @@ impl Db {
     /// open ones are flagged for attention. A removal by another participant also revokes the agent's token.
     ///
     /// # Errors
-    /// When no active agent has this name, or the caller may not remove it.
+    /// When no active agent has this name, the caller may not remove it, or it is an external agent that has not handed over.
     pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
         let (project, name) = (project.clone(), name.to_owned());
         self.run_once(caller, move |tx, caller| {
@@ -139,6 +140,12 @@ impl Db {
                     participant.require_lead(&format!("removing {name}"))?;
                     // An agent that others removed must not come back with its old token.
                     token::revoke_agent_token(tx, &project, &name).await?;
+                }
+                if matches!(caller, Caller::Agent(_))
+                    && let Some(mut agent) = row::read(&mut tx.connection, &project, &name).await?
+                {
+                    row::apply_presence(&mut agent, &tx.presence, tx.now);
+                    handover::require(&mut tx.connection, &agent, name == participant.name, tx.now).await?;
                 }
                 agent_left(tx, caller, &project, &name).await
             })

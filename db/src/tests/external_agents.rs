@@ -7,15 +7,16 @@ use domain::board::stage::Stage;
 use domain::board::task::{NewTask, Submission, Task, TaskUpdate};
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
-use domain::team::agent::Registration;
+use domain::team::agent::{Registration, is_short_for};
 use domain::team::message::{Inbox, Message, NewMessage};
 use domain::team::role::Role;
 use domain::team::token::{Permissions, TokenTerms};
 use domain::warroom::battle_plan::NewBattlePlan;
+use domain::warroom::handover::NewHandover;
 
 use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task};
-use crate::{Caller, InviteCaller, Result, now};
+use crate::{AgentCaller, Caller, InviteCaller, Result, now};
 
 impl Store {
     /// Registers a trusted agent.
@@ -38,6 +39,14 @@ impl Store {
     pub(super) async fn plan_battle(&self) {
         let new = NewBattlePlan { plan: "Win".to_owned(), ..NewBattlePlan::default() };
         self.db.set_battle_plan(&Caller::owner(), &self.project, new).await.unwrap();
+    }
+
+    /// Removes an agent, after it handed over.
+    pub(super) async fn leaves(&self, by: &Caller, name: &str) {
+        let full = self.db.agents(&self.project).await.unwrap().into_iter().map(|agent| agent.name).find(|full| is_short_for(name, full)).unwrap();
+        let own = AgentCaller { project_id: self.project.clone(), name: full, permissions: Permissions::default(), call_id: None };
+        self.db.hand_over(&Caller::Agent(own), &self.project, manifest("Nothing is open.")).await.unwrap();
+        self.db.deregister(by, &self.project, name).await.unwrap();
     }
 
     pub(super) async fn send(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
@@ -81,6 +90,10 @@ impl Store {
 
 pub(super) fn named(name: &str, roles: &[Role]) -> Registration {
     Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() }
+}
+
+pub(super) fn manifest(text: &str) -> NewHandover {
+    NewHandover { manifest: text.to_owned(), files: Vec::new() }
 }
 
 pub(super) fn message(to: &str, content: &str) -> NewMessage {

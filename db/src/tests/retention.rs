@@ -107,7 +107,7 @@ async fn read_deliveries_of_a_broadcast_go_and_it_is_not_given_again() {
     assert_eq!(store.prune(BY_AGE).await, Pruned::default(), "they are young");
     store.backdate("UPDATE deliveries SET read_at = $1 WHERE state = 'read' AND $2 = ''", WEEK, "").await;
     assert_eq!(store.prune(BY_AGE).await, Pruned { deliveries: 2, ..Pruned::default() }, "tom and the human have not read it");
-    store.db.deregister(&readers[0], &store.project, "ole").await.unwrap();
+    store.leaves(&readers[0], "ole").await;
     store.db.register(&readers[0], &store.project, named("ole", &[]), None).await.unwrap();
     for reader in &readers {
         assert!(store.inbox_texts(reader).await.is_empty(), "it is not delivered again");

@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use crate::context::memory::MemorySummary;
 use crate::context::session::SessionMessage;
 use crate::likeness::Query;
+use crate::warroom::handover::Handover;
+use crate::warroom::raid_log::RaidLogEntry;
 
 /// How many of the newest findings are compared with the task.
 pub const CONSIDERED: u32 = 50;
@@ -20,6 +22,10 @@ pub struct Handoff {
     pub older: u64,
     /// Keys that its own predecessors kept, the last changed first.
     pub memory: Vec<MemorySummary>,
+    /// The handover of the session before it, if no other run has read that.
+    pub predecessor: Option<Handover>,
+    /// After such a session: the newest entries of the raid log that change the work of others.
+    pub log: Vec<RaidLogEntry>,
 }
 
 impl Handoff {

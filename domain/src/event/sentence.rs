@@ -39,6 +39,7 @@ use crate::team::token::TokenEvent;
 use crate::text::excerpt;
 use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 
 /// Characters of a reason or a status that a sentence repeats.
@@ -172,6 +173,10 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::BattlePlan(BattlePlanEvent::Set { zone: Some(zone), .. }) => format!("set the battle plan of the zone {zone}"),
         Event::BattlePlan(BattlePlanEvent::Set { zone: None, .. }) => "set the battle plan".to_owned(),
         Event::BattlePlan(BattlePlanEvent::Ended { status, .. }) => format!("ended a battle plan as {status}"),
+        Event::Handover(HandoverEvent::Recorded { automatic: false, .. }) => "left a handover for a successor".to_owned(),
+        Event::Handover(HandoverEvent::Recorded { agent, automatic: true, .. }) => format!("recorded a handover for {}, which left none", who(agent)),
+        Event::Handover(HandoverEvent::Continued { agent, .. }) if is_own(agent) => "read the handover of the session before".to_owned(),
+        Event::Handover(HandoverEvent::Continued { agent, .. }) => format!("read the handover of {}", who(agent)),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);

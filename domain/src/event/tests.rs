@@ -1,159 +1,14 @@
 //! The wire and disk format of events: stored logs must stay readable.
 
+mod every;
+
+use self::every::every;
 use super::*;
-use crate::board::attention::Attention;
-use crate::board::attention::AttentionKind;
-use crate::board::comment::AuthorRole;
-use crate::board::goal::GoalStatus;
 use crate::board::project::tests::{card, project};
-use crate::board::status::{HeldBy, Status};
-use crate::board::wait_reason::WaitReason;
-use crate::context::import::{ImportKind, ImportSource};
-use crate::context::memory::MemoryScope;
-use crate::context::session::ContextSessionId;
-use crate::context::session::visibility::Visibility;
+use crate::board::status::Status;
 use crate::event::live::LiveEvent;
-use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
-use crate::runs::condition::RunCondition;
-use crate::runs::failure::{EndClass, FailureClass};
-use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
-use crate::runs::parking::{ParkReason, Parking};
-use crate::runs::pause::PauseEvent;
-use crate::runs::permission::{PermissionAnswer, PermissionEvent};
-use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
-use crate::team::minion::MinionStatus;
-use crate::team::person::PersonRole;
-use crate::team::role::Role;
-use crate::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
-use crate::warroom::claim::ReleaseReason;
-use crate::warroom::raid_log::Priority;
-
-/// One event of each kind, in the order of the list.
-fn every() -> Vec<Event> {
-    let (sha, mara) = (|| "a1".to_owned(), || "platform/mara".to_owned());
-    vec![
-        ProjectEvent::Created {}.into(),
-        ProjectEvent::Edited {}.into(),
-        ProjectEvent::Completed {}.into(),
-        ProjectEvent::Reopened {}.into(),
-        ProjectEvent::Paused {}.into(),
-        ProjectEvent::Resumed {}.into(),
-        ProjectEvent::Archived {}.into(),
-        ProjectEvent::Restored {}.into(),
-        ProjectEvent::Deleted {}.into(),
-        ProjectEvent::Removed { project: ProjectId::new(2), by: mara() }.into(),
-        ProjectEvent::Erased {}.into(),
-        ProjectEvent::BranchMoved { sha: sha() }.into(),
-        ProjectEvent::BaseMoved { sha: sha() }.into(),
-        ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
-        ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
-        ProjectEvent::Landed { sha: sha(), base_branch: "main".to_owned(), tasks: 4 }.into(),
-        PlanEvent::Approved {}.into(),
-        PlanEvent::Revised {}.into(),
-        TaskEvent::Created {}.into(),
-        TaskEvent::Edited { fields: vec!["title".to_owned()] }.into(),
-        TaskEvent::Moved { from: Status::Backlog, to: Status::InProgress, reason: None }.into(),
-        TaskEvent::Approved { sha: sha() }.into(),
-        TaskEvent::ApprovalVoided { sha: sha() }.into(),
-        TaskEvent::Merged { sha: sha() }.into(),
-        TaskEvent::Held { by: HeldBy::Stop }.into(),
-        TaskEvent::Released {}.into(),
-        TaskEvent::AttentionRequested { attention: Attention::new(AttentionKind::Conflict, "a.rs") }.into(),
-        TaskEvent::AttentionCleared {}.into(),
-        TaskEvent::WaitReasonChanged { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }.into(),
-        TaskEvent::Assigned { to: Some(mara()) }.into(),
-        TaskEvent::SubmissionStored {}.into(),
-        TaskEvent::Verified { by: mara() }.into(),
-        TaskEvent::Linked { goal: Some(GoalId::new(6)) }.into(),
-        CommentEvent::Added { comment: CommentId::new(4), author_role: AuthorRole::Coder }.into(),
-        CommentEvent::Edited { comment: CommentId::new(4) }.into(),
-        CommentEvent::Removed { comment: CommentId::new(4) }.into(),
-        QuestionEvent::Asked { question: QuestionId::new(5) }.into(),
-        QuestionEvent::Answered { question: QuestionId::new(5) }.into(),
-        GoalEvent::Created { goal: GoalId::new(6) }.into(),
-        GoalEvent::Moved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active }.into(),
-        RunChange::Started { phase: AgentKind::Coder, attempt: 2 }.into(),
-        RunChange::SessionSet { session_id: "s".to_owned() }.into(),
-        RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
-        RunChange::StopRequested {}.into(),
-        RunChange::ConditionChanged { condition: Some(RunCondition::Unreachable { detail: "its folder is gone".to_owned() }) }.into(),
-        RunChange::CheckoutLeft { detail: Some("permission denied".to_owned()) }.into(),
-        RunChange::HandOverRequested { limit: limit_use() }.into(),
-        RunChange::Reminded {}.into(),
-        RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
-        RunChange::AccessRefused { access: vec![Access::new(AccessKind::Write, "~/.bashrc")] }.into(),
-        RunChange::CheckpointTaken { checkpoint: sha(), files: 2 }.into(),
-        RunChange::MessageQueued {}.into(),
-        RunChange::MessageDelivered {}.into(),
-        InterruptEvent::Requested {}.into(),
-        InterruptEvent::Over {}.into(),
-        PermissionEvent::Asked { request: 1, tool: "Bash".to_owned() }.into(),
-        PermissionEvent::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
-        PermissionEvent::Closed { request: 1 }.into(),
-        CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
-        CheckoutEvent::Removed { rescue: None }.into(),
-        RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),
-        RescueEvent::Dropped { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), sha: sha() }.into(),
-        ParkingEvent::Parked {
-            parking: Parking {
-                reason: ParkReason::RateLimited,
-                since: Timestamp::from_milliseconds(0),
-                until: Timestamp::from_milliseconds(0),
-                detail: "limit".to_owned(),
-                failed_probes: 1,
-            },
-        }
-        .into(),
-        ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),
-        PauseEvent::Paused {}.into(),
-        PauseEvent::Resumed {}.into(),
-        LimitEvent::Near { limit: limit_use() }.into(),
-        LimitEvent::Raised { scope: LimitScope::Day }.into(),
-        SandboxEvent::Chosen { tier: SandboxTier::Jail }.into(),
-        TokenEvent::Created {}.into(),
-        TokenEvent::Changed { token: "0123456789ab".parse().unwrap() }.into(),
-        TokenEvent::Refreshed { token: "0123456789ab".parse().unwrap() }.into(),
-        TokenEvent::Revoked { token: "0123456789ab".parse().unwrap() }.into(),
-        PersonEvent::Added { person: "ann".to_owned(), role: PersonRole::Member }.into(),
-        PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into(),
-        PersonEvent::Removed { person: "ann".to_owned() }.into(),
-        BrowserSessionEvent::Opened { session: 1 }.into(),
-        BrowserSessionEvent::Revoked { session: 1 }.into(),
-        AgentEvent::Registered { agent: mara(), roles: vec![Role::Lead, Role::Tester] }.into(),
-        AgentEvent::StatusSet { agent: mara(), status: Some("Writes tests".to_owned()) }.into(),
-        AgentEvent::ContextReported { agent: mara(), percent_left: Some(41) }.into(),
-        AgentEvent::Left { agent: mara() }.into(),
-        MessageEvent::Sent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false }.into(),
-        MessageEvent::InboxDelivered { agent: mara(), messages: 3 }.into(),
-        MessageEvent::Read { message: 8 }.into(),
-        HatEvent::Assigned { agent: mara(), hat: Role::Tester }.into(),
-        HandshakeEvent::Initiated { handshake: 2 }.into(),
-        HandshakeEvent::Acknowledged { handshake: 2, agent: mara() }.into(),
-        HandshakeEvent::Completed { handshake: 2 }.into(),
-        ContractEvent::Declared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 }.into(),
-        MinionEvent::SpawnPolicySet { scope: "global".to_owned() }.into(),
-        MinionEvent::Logged { minion: 4, status: MinionStatus::Spawned }.into(),
-        SessionEvent::Created { session: ContextSessionId::new(5) }.into(),
-        SessionEvent::Closed { session: ContextSessionId::new(5) }.into(),
-        SessionEvent::MessageAdded { session: ContextSessionId::new(5), message: 6, visibility: Visibility::Private }.into(),
-        SessionEvent::PrivateRead { session: ContextSessionId::new(5), messages: 2 }.into(),
-        MemoryEvent::Set { key: "build".to_owned(), scope: MemoryScope::Task, owner: "kind:coder".to_owned(), task: Some(TaskId::new(7)) }.into(),
-        MemoryEvent::Deleted { key: "build".to_owned(), scope: MemoryScope::Global, owner: "name:mara".to_owned(), task: None }.into(),
-        ImportEvent::Imported { source: ImportSource::DeadDrop, record: ImportKind::Message, records: 3 }.into(),
-        ClaimEvent::Granted { agent: mara(), path: "src/lib.rs".to_owned() }.into(),
-        ClaimEvent::Queued { agent: "ole".to_owned(), path: "src/lib.rs".to_owned(), holder: mara() }.into(),
-        ClaimEvent::Released { agent: mara(), path: "src/lib.rs".to_owned(), reason: ReleaseReason::Forced }.into(),
-        BattlePlanEvent::Set { plan: 3, scope: BattlePlanScope::Zone, zone: Some("audio".to_owned()) }.into(),
-        BattlePlanEvent::Ended { plan: 3, status: BattlePlanStatus::Completed }.into(),
-        RaidLogEvent::Logged { entry: 5, priority: Priority::High }.into(),
-    ]
-}
-
-fn limit_use() -> LimitUse {
-    LimitUse { scope: LimitScope::Task, measure: LimitMeasure::Cost, used: 8, limit: 10 }
-}
 
 fn envelope(event: Event) -> Envelope {
     Envelope {
@@ -280,6 +135,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"battle_plan_set","plan":3,"scope":"zone","zone":"audio"}
     {"kind":"battle_plan_ended","plan":3,"status":"completed"}
     {"kind":"raid_logged","entry":5,"priority":"high"}
+    {"kind":"handover_recorded","agent":"platform/mara","handover":6,"automatic":true}
+    {"kind":"handover_continued","agent":"platform/mara","handover":6}
     "#);
 }
 

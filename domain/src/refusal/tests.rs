@@ -247,6 +247,14 @@ fn codes_sentences_and_hints_are_stable() {
         Call set_battle_plan with goals, priorities and the order of the work first, then repeat the call.
     battle-plan-ended: battle plan #3 is superseded and stays so
         Call set_battle_plan for a new plan; get_battle_plan shows the active one.
+    handover-files-missing: this file does not exist in the checkout: notes.md
+        Write them first, or leave them out. Nothing was recorded.
+    handover-file-outside: /etc/passwd is outside of the repository
+        Copy its contents into the manifest, or into a file of the repository. Nothing was recorded.
+    handover-needed: BLOCKED: platform/mara has not handed over
+        Call fenix_down first, with the files that were written and a manifest for the successor. A lead may remove an agent that has been silent for 30 minutes.
+    no-handover: platform/mara left no handover that nobody has continued
+        Call cold_start without predecessor: it lists the handovers that wait for a successor.
     "#);
 }
 

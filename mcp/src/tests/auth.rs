@@ -33,6 +33,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("check_inbox", json!({})),
         ("claim_file", json!({"file_path": "a.rs"})),
         ("close_session", json!({"session_id": "session_0123456789abcdef"})),
+        ("cold_start", json!({})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
         ("create_goal", json!({"title": "x"})),
         ("create_session", json!({"purpose": "x"})),
@@ -41,6 +42,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("declare_contract", json!({"name": "x", "type": "other", "spec": "x"})),
         ("delete_memory", json!({"key": "x"})),
         ("deregister", json!({})),
+        ("fenix_down", json!({"manifest": "x"})),
         ("get_battle_plan", json!({})),
         ("get_board", json!({})),
         ("get_claims", json!({})),
@@ -252,7 +254,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 18);
+        assert_eq!(mine.len(), 17);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
         assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 57);

@@ -32,6 +32,7 @@ async fn absent_recipient_is_refused() {
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?", "cc": "lenna"}), "unknown-agent", "Did you mean lena").await;
     // Unlike that of a trusted agent, this name is no mailbox after its agent left.
     let zoe = server.modern(&board.stranger(&server, "zoe").await).await;
+    done(&zoe, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     done(&zoe, "deregister", json!({})).await;
     refused(&mara, "send", to("zoe"), "dead-agent", "Call who to see who is active").await;
     refused(&lena, "initiate_handshake", json!({"message": "Go", "agents": "kimm"}), "unknown-agent", "Did you mean").await;
@@ -79,6 +80,7 @@ async fn acting_as_another_agent_is_refused() {
     refused(&room, "register", json!({"agent_name": "kim", "role": "boss"}), "invalid", "Correct it").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the human for a token of your own").await;
     refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register and choose a name").await;
+    done(&mara, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     done(&mara, "deregister", json!({})).await;
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to return as platform/mara").await;
     refused(&mara, "who", json!({}), "not-registered", "Call register to return as platform/mara").await;

@@ -70,6 +70,7 @@ async fn trusted_name_is_a_mailbox_before_its_agent_calls_and_after_it_left() {
     done(&lena, "send", json!({"to_agent": "mara", "message": "Welcome"})).await;
     let mara = server.modern(&token).await;
     assert!(done(&mara, "check_inbox", json!({})).await.text.contains("Welcome"));
+    done(&mara, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     done(&mara, "deregister", json!({})).await;
     done(&lena, "send", json!({"to_agent": "mara", "message": "For your return"})).await;
     let next = server.modern(&board.agent("mara", &[]).await).await;

@@ -180,6 +180,7 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "register" => json!({"description": mark}),
         "set_status" => json!({"status": mark}),
         "set_context" => json!({"context": mark}),
+        "fenix_down" => json!({"manifest": mark}),
         "send" => json!({"to_agent": NAMES[pick % NAMES.len()], "message": mark}),
         "create_task" => json!({"title": mark, "assigned_to": if pick.is_multiple_of(3) { "" } else { NAMES[pick % NAMES.len()] }}),
         "update_task" if pick.is_multiple_of(2) => json!({"task_id": task, "assigned_to": NAMES[pick % NAMES.len()]}),

@@ -74,6 +74,7 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
     let own = server.modern(again.data["token"].as_str().unwrap()).await;
     let more = done(&own, "register", json!({"description": "writes tests"})).await;
     assert_eq!((&more.data["token"], &more.data["agent"]["description"]), (&Value::Null, &json!("writes tests")));
+    done(&own, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     assert!(done(&own, "deregister", json!({})).await.text.starts_with("platform/mara is deregistered."));
     assert!(refused(&own, "who", json!({})).await.contains("Call register"), "who left reads nothing");
     let person = server.modern(PERSON).await;
@@ -213,6 +214,7 @@ async fn lead_removes_an_unresponsive_agent() {
     let server = board.serve().await;
     let (lena, kim) = (server.modern(&board.agent("lena", &[Role::Lead]).await).await, server.modern(&board.agent("kim", &[]).await).await);
     assert!(refused(&kim, "deregister", json!({"agent_name": "lena"})).await.contains("requires a lead, and kim is not one"));
+    done(&kim, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     assert!(done(&lena, "deregister", json!({"agent_name": "kim"})).await.text.starts_with("kim is deregistered."));
     // The name of a trusted agent stays a mailbox.
     done(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;

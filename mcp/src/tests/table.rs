@@ -67,13 +67,13 @@ fn each_caller_sees_its_tools() {
         table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_memory get_my_tasks get_raid_log get_session get_task goal_status link_task_to_goal list_contracts list_memory log_raid search_context send set_memory update_task_status who
-    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory log_raid release_file search_context send set_memory update_task_status who
-    reviewer: ack_handshake add_comment add_message check_inbox get_board get_history get_memory get_my_tasks get_session get_task list_contracts list_memory log_raid search_context send set_memory update_task_status who
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_memory get_my_tasks get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts list_memory log_raid party_status reject_verification search_context send set_memory update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_session declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping refresh_token register release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task who
-    trusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session create_goal create_session create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_verification release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task verify_task who
-    lead: ack_handshake add_comment add_message approve_task assign_role_hat authenticate_agent check_inbox claim_file close_session create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_battle_plan set_context set_memory set_spawn_policy set_status submit_for_review update_battle_plan_status update_task verify_goal verify_task who
+    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status link_task_to_goal list_contracts log_raid search_context send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
+    reviewer: ack_handshake add_comment add_message check_inbox fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts log_raid reject_verification search_context send set_memory update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session cold_start create_session declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping refresh_token register release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment add_message authenticate_agent check_inbox claim_file close_session cold_start create_goal create_session create_task declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_verification release_file search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment add_message approve_task assign_role_hat authenticate_agent check_inbox claim_file close_session cold_start create_goal create_session create_subtasks create_task declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping refresh_token register reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_battle_plan set_context set_memory set_spawn_policy set_status submit_for_review update_battle_plan_status update_task verify_goal verify_task who
     invite: authenticate_agent register who
     human: ack_handshake add_comment add_message approve_task assign_role_hat check_inbox claim_file close_session complete_task create_goal create_session create_subtasks create_task declare_contract delete_memory deregister get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping reject_task reject_verification release_file search_by_sender search_by_timerange search_context send set_battle_plan set_memory set_spawn_policy submit_for_review update_battle_plan_status update_task update_task_status verify_goal verify_task who
     ");
@@ -101,30 +101,30 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
         table += &format!("  external agents: {external_agents}\n  memory: {memory}\n  raid log: {raid_log}\n");
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
+    planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal
       handshakes: 
       external agents: 
-      memory: get_memory list_memory
-      raid log: get_raid_log
-    coder: add_comment add_message ask_human check_inbox declare_contract get_board get_history get_my_tasks get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
+      memory: get_memory
+      raid log: get_raid_log log_raid
+    coder: add_comment add_message ask_human check_inbox declare_contract fenix_down get_board get_history get_session get_task list_contracts release_file search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
-      memory: get_memory list_memory
-      raid log: 
-    reviewer: add_comment add_message check_inbox get_board get_history get_my_tasks get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
+      memory: get_memory
+      raid log: log_raid
+    reviewer: add_comment add_message check_inbox fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
-      memory: get_memory list_memory
-      raid log: 
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_session get_task list_contracts log_raid party_status search_context send set_memory update_task_status who
+      memory: get_memory
+      raid log: log_raid
+    orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
       external agents: handshake_status initiate_handshake
-      memory: get_memory list_memory
-      raid log: get_raid_log
+      memory: get_memory
+      raid log: get_raid_log log_raid
     ");
 }
 
@@ -196,13 +196,13 @@ fn list_of_a_coder_has_at_most_8_kb() {
 #[test]
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
-        ("planner", 26, 2_200),
-        ("coder", 21, 1_600),
-        ("reviewer", 20, 1_250),
-        ("orchestrator", 33, 2_600),
-        ("untrusted", 45, 4_300),
-        ("trusted", 51, 4_900),
-        ("lead", 63, 6_100),
+        ("planner", 26, 2_000),
+        ("coder", 21, 1_450),
+        ("reviewer", 18, 1_150),
+        ("orchestrator", 31, 2_400),
+        ("untrusted", 45, 4_350),
+        ("trusted", 51, 5_000),
+        ("lead", 63, 6_200),
         ("invite", 3, 600),
         ("human", 59, 6_300),
     ] {
@@ -256,6 +256,8 @@ fn known_parameters_keep_their_names() {
         ("register", "agent_name agent_class role description team token transport"),
         ("set_status", "agent_name status"),
         ("set_context", "agent_name context tokens_used tokens_limit"),
+        ("fenix_down", "agent_name files manifest"),
+        ("cold_start", "agent_name"),
         ("party_status", "agent_name"),
         ("send", "from_agent to_agent message cc task_id reply_to"),
         ("check_inbox", "agent_name"),

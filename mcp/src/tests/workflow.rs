@@ -86,6 +86,7 @@ async fn list_shows_open_tasks_and_warns_of_gone_assignees() {
     insta::assert_snapshot!(by_stage.text.lines().next().unwrap(), @"TASK-002 [in_progress] coder: Search · assigned to platform/mara as builder");
     assert_eq!(by_stage.data["warnings"], json!([]));
     assert_eq!(done(&team.tess, "list_tasks", json!({"assigned_to": "tess"})).await.text.lines().next(), Some("No tasks."));
+    done(&team.mara, "fenix_down", json!({"manifest": "Nothing is open."})).await;
     done(&team.lena, "deregister", json!({"agent_name": "mara"})).await;
     let all = done(&team.tess, "list_tasks", json!({})).await;
     assert_eq!(all.data["tasks"].as_array().unwrap().len(), 2, "{}", all.text);

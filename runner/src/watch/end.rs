@@ -6,6 +6,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Run;
 use domain::runs::usage::Usage;
 use domain::text;
+use domain::warroom::handover::NewHandover;
 
 use crate::backend::outcome::{ExitEvidence, classify_end};
 use crate::backend::parking_hint;
@@ -21,6 +22,9 @@ use crate::watch::{EndCause, card_has_moved};
 const STDERR_BYTES: u64 = 4096;
 /// The longest question that is taken from an agent's last words.
 const QUESTION_CHARS: usize = 2000;
+
+/// The most characters of a handover that the runner records.
+const HANDOVER_CHARS: usize = 2000;
 
 /// The findings of a watch before the run ended.
 #[derive(Debug, Default)]
@@ -132,7 +136,19 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             leftover::report(context, run).await?;
         }
     }
+    if end.failure == Some(FailureClass::ContextFull) {
+        record_handover(context, run, &card, output).await?;
+    }
     store_end(context, run, end).await
+}
+
+/// Records what is known of a session that was full, if its agent left no handover itself.
+async fn record_handover(context: &RunContext, run: &Run, card: &Card, output: &OutputState) -> db::Result<()> {
+    let (task, project) = (context.db.task(&run.task_id).await?, context.db.project(&card.project_id).await?);
+    let known = find_cause(&project, &task, run, output).await.text;
+    let manifest = format!("The session ended without a handover. {known}");
+    let manifest = text::excerpt(manifest.trim_end(), HANDOVER_CHARS);
+    context.db.hand_over_for_run(&run.id, NewHandover { manifest, files: Vec::new() }).await
 }
 
 /// Asks the human what the agent asked in its last words instead of with its tool. Returns whether there was such a question.

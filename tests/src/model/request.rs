@@ -55,12 +55,20 @@ fn user(content: &Value) -> Vec<Entry> {
             is_error: block["is_error"] == true,
         })
         .collect();
+    let parts = blocks.iter().flat_map(|block| [block["text"].as_str().map(str::to_owned), Some(text_of(&block["content"]))]);
+    entries.extend(parts.flatten().filter_map(|text| interruption(&text)).map(|text| Entry::Steering { text }));
     let texts = content.as_str().into_iter().chain(blocks.iter().filter_map(|block| block["text"].as_str()));
     let words: Vec<&str> = texts.filter(|text| !text.trim_start().starts_with("<system-reminder>")).collect();
     if !words.is_empty() {
         entries.push(Entry::user(words.join("\n")));
     }
     entries
+}
+
+/// The message in a tool result, which the program adds if somebody wrote meanwhile.
+fn interruption(text: &str) -> Option<String> {
+    let (_, message) = text.split_once("The user sent a new message while you were working:\n")?;
+    Some(message.split("\n</system-reminder>").next().unwrap_or(message).to_owned())
 }
 
 /// Removes the reminders that the program appends to tool results.

@@ -9,7 +9,8 @@ use domain::id::{ProjectId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitMeasure, LimitScope, Usd};
 use domain::runs::run::Run;
-use domain::wire::{CommentView, ProjectUsage, TaskView};
+use domain::warroom::handover::Handover;
+use domain::wire::{CommentView, List, ProjectUsage, TaskView};
 use serde_json::{Value, json};
 use tests::server::{ServerOptions, TestServer};
 
@@ -134,6 +135,11 @@ async fn full_conversation_is_followed_by_a_new_session() {
     assert!(first.context_tokens >= Some(12_000) && first.context_limit == Some(200_000), "{first:?}");
     assert_eq!((second.phase, second.attempt, second.end_class), (first.phase, 1, Some(EndClass::Finished)), "no attempt was used");
     assert!(first.session_id.is_some() && second.session_id.is_some() && first.session_id != second.session_id);
+    let handovers: List<Handover> = server.get(&format!("/api/projects/{project}/handovers")).await.unwrap();
+    let handover = &handovers.items[0];
+    assert_eq!((&handover.run_id, handover.automatic), (&Some(first.id.clone()), true), "the agent left none itself");
+    assert!(handover.manifest.contains("Nothing is committed") && handover.manifest.contains("It said last: "), "{}", handover.manifest);
+    assert_eq!(handover.continued_by.as_ref(), Some(&handover.agent));
     let outputs = std::fs::read_dir(server.root().join("data/runs")).unwrap();
     let outputs: Vec<String> = outputs.map(|run| std::fs::read_to_string(run.unwrap().path().join("stdout")).unwrap()).collect();
     let told = outputs.iter().map(|output| output.matches("Your conversation is nearly full: the conversation has ").count()).sum::<usize>();

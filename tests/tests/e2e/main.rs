@@ -17,6 +17,7 @@ mod demo_site;
 mod drafts;
 mod failures;
 mod faults;
+mod handover;
 mod inbox;
 mod intervention;
 mod jail;

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use db::Caller;
 use domain::id::ProjectId;
+use domain::warroom::handover::NewHandover;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use super::Story;
 
 const PROJECT: &str = "PROJ-001";
 const PLANS: &str = "/api/projects/{id}/battle-plans";
+const HANDOVERS: &str = "/api/projects/{id}/handovers";
 const LOG: &str = "/api/projects/{id}/raid-log";
 
 pub(super) async fn plan_and_log(story: &mut Story, mara: &Caller) {
@@ -35,6 +37,18 @@ pub(super) async fn plan_and_log(story: &mut Story, mara: &Caller) {
         let new: NewRaidLogEntry = serde_json::from_value(json!({"entry": entry, "priority": priority})).unwrap();
         db.log_raid(mara, &project, new).await.unwrap();
     }
+    for manifest in ["Old", "Next: the parser"] {
+        let new = NewHandover { manifest: manifest.to_owned(), ..NewHandover::default() };
+        db.hand_over(mara, &project, new).await.unwrap();
+    }
+    let listed = story.get(HANDOVERS, PROJECT).await;
+    assert_eq!(
+        (&listed["items"][0]["manifest"], &listed["items"][0]["agent"], &listed["next"]),
+        (&json!("Next: the parser"), &json!("platform/mara"), &Value::Null)
+    );
+    let before = format!("?before={}", listed["items"][0]["id"]);
+    let older = story.call("get", HANDOVERS, PROJECT, &before, Value::Null).await.json();
+    assert_eq!((older["items"].as_array().unwrap().len(), &older["items"][0]["manifest"]), (1, &json!("Old")));
     let added = story.act("post", LOG, PROJECT, json!({"entry": "Use the next port"}), StatusCode::CREATED).await;
     assert_eq!((&added["author"], &added["priority"]), (&json!("human"), &json!("normal")), "{added}");
     let texts = |page: &Value| page["items"].as_array().unwrap().iter().map(|entry| entry["entry"].clone()).collect::<Vec<_>>();

@@ -17,6 +17,7 @@ use crate::team::agent::row::active_names;
 use crate::team::message::write::mark_all_read;
 use crate::team::person::row::further_names;
 use crate::team::token;
+use crate::warroom::handover::write as handover;
 
 /// Time after which a registration without any call no longer reserves its name.
 const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -80,8 +81,8 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
     person.map_or(Ok(()), |_| Err(AgentRefusal::NameTaken { name: name.to_owned() }.into()))
 }
 
-/// Releases a name before another agent claims it: marks its messages as read, unassigns its tasks, and removes its private notes and its
-/// memory, because they were meant for the earlier agent.
+/// Releases a name before another agent claims it: marks its messages as read, unassigns its tasks, and removes its private notes, its
+/// memory and its unread handovers, because they were meant for the earlier agent.
 pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     let (project, name) = (&before.project_id, before.name.as_str());
     name_reclaimed(tx, project, name).await?;
@@ -91,6 +92,7 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     mark_all_read(tx, project, name).await?;
     orphan_private_messages(tx, project, name).await?;
     memory::delete_of_agent(tx, project, name).await?;
+    handover::delete_unread(tx, project, name).await?;
     // Without `left_at_message`, the new agent has missed no broadcast.
     sqlx::query(
         "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,

@@ -54,7 +54,7 @@ async fn task_of_an_external_agent_is_held_for_the_human() {
     let Caller::Agent(mut elsewhere) = rob.clone() else { panic!("not an external agent") };
     elsewhere.project_id = "PROJ-404".parse().unwrap();
     assert_eq!(code(store.db.create_task(&Caller::Agent(elsewhere), &store.project, new_task("Spy")).await), "not-found");
-    store.db.deregister(&rob, &store.project, "rob").await.unwrap();
+    store.leaves(&rob, "rob").await;
     assert_eq!(code(store.db.create_task(&rob, &store.project, new_task("Late")).await), "not-registered");
 }
 
@@ -79,7 +79,7 @@ async fn only_active_external_agents_can_be_assigned() {
     let planning = NewTask { assigned_to: Some("ben".to_owned()), phase: Some(AgentKind::Planner), ..new_task("Plan") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, planning).await), "invalid");
     assert_eq!(store.dump().await, before, "a refused task leaves nothing behind");
-    store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
+    store.leaves(&crew.ben, "ben").await;
     assert_eq!(make("ben").await.code(), "dead-agent");
 }
 

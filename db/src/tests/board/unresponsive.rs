@@ -21,13 +21,13 @@ async fn leaving_agent_flags_its_open_tasks() {
     let done = completed(&store, "Done", &crew).await;
     let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
     let seq = store.db.latest();
-    store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
+    store.leaves(&crew.lena, "ben").await;
     let detail = "The assignee ben left. Assign another agent, or unassign the task and press Start.";
     for task in [&one, &two] {
         assert_eq!(asks(&store, task).await, Some((AttentionKind::ReviewLimit, detail.to_owned())));
     }
     assert_eq!(asks(&store, &done).await, None);
-    assert_eq!(store.kinds_since(seq).await, ["agent_left", "task_needs_you", "task_needs_you"]);
+    assert_eq!(store.kinds_since(seq).await, ["handover_recorded", "agent_left", "task_needs_you", "task_needs_you"]);
 
     let given = store.db.assign_task(&crew.lena, &one, Some("tess".to_owned()), None).await.unwrap().card;
     assert_eq!((given.attention, given.contributors.assigned_to.as_deref()), (None, Some("tess")));
@@ -42,7 +42,7 @@ async fn returning_assignee_clears_flag() {
     let crew = crew(&store).await;
     let (one, other) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
     store.db.request_attention(&other, AttentionKind::Conflict, "a.rs conflicts.").await.unwrap();
-    store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
+    store.leaves(&crew.ben, "ben").await;
     assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Conflict, "what they must look at already goes first");
     store.db.register(&crew.ben, &store.project, named("ben", &[]), None).await.unwrap();
     assert_eq!(asks(&store, &one).await, None);
@@ -62,7 +62,7 @@ async fn snapshot_contains_assignee_presence() {
     assert_eq!(known().await, Some(AssigneePresence { connected: false, last_seen: Some(at) }));
     let connected = store.db.connect(&crew.ben).unwrap();
     assert!(known().await.unwrap().connected);
-    store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
+    store.leaves(&crew.lena, "ben").await;
     assert!(!known().await.unwrap().connected, "an agent that left is not connected");
     drop(connected);
     store.db.assign_task(&Caller::owner(), &task, None, None).await.unwrap();
@@ -110,7 +110,7 @@ async fn flag_clears_on_unassign_reassign_or_move() {
     for task in [&back, &given, &moved] {
         assert_eq!(asks(&store, task).await, None);
     }
-    store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
+    store.leaves(&crew.ben, "ben").await;
     assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::ReviewLimit, "the departure takes precedence");
     store.db.flag_unresponsive_assignee(&store.task("Nobody's").await, "ben", "Silent.").await.unwrap();
     store.check_fold().await;

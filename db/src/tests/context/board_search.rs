@@ -149,7 +149,7 @@ async fn new_agent_under_an_old_name_inherits_no_memory_in_the_search() {
     let ole = store.guest("ole").await;
     store.db.set_memory(&ole, entry("animal", json!("giraffe"))).await.unwrap();
     let before = store.indexed("search_documents").await;
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert_eq!(store.owner_finds("giraffe").await.len(), 1, "an agent that returns finds its own");
     store.guest("ole").await;
     assert_eq!((store.owner_finds("giraffe").await.len(), store.indexed("search_documents").await), (0, before - 1));

@@ -231,11 +231,11 @@ async fn agent_that_gets_a_name_does_not_get_the_memory_of_the_one_before() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     store.remember(&ole, "key", "first").await;
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert_eq!(code(store.db.set_memory(&ole, entry("key", "x")).await), "not-registered");
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     assert_eq!(store.recall(&ole, "key", None).await, "first", "an agent that returns finds its own");
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     let next = store.guest("ole").await;
     assert_eq!(store.recall(&next, "key", None).await, "not-found");
 }

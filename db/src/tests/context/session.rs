@@ -279,7 +279,7 @@ async fn ended_run_and_departed_agent_write_nothing() {
     let task = store.task("Page").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     let mara = store.member("mara", &[]).await;
-    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.leaves(&mara, "mara").await;
     store.finish(&coder).await;
     let add = async |caller: &Caller| code::<SessionMessage>(store.db.add_session_message(caller, &id, finding("x", Visibility::Public)).await);
     assert_eq!((add(&coder.caller).await, add(&mara).await), ("stale-run", "not-registered"));

@@ -160,10 +160,10 @@ async fn agent_that_gets_a_name_does_not_get_the_notes_of_the_one_before() {
     for visibility in [Public, Private, AgentOnly] {
         store.add(&ole, &id, visibility.as_str(), visibility).await;
     }
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     assert_eq!(store.texts(&ole, &id).await.len(), 3, "an agent that returns finds its own");
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     let next = store.guest("ole").await;
     assert_eq!(store.texts(&next, &id).await, ["public"]);
     store.add(&next, &id, "mine", Private).await;

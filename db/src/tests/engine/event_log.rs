@@ -37,7 +37,7 @@ use domain::warroom::context_left::ContextReport;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
-use crate::tests::external_agents::{assigned, completed, crew, named};
+use crate::tests::external_agents::{assigned, completed, crew, manifest, named};
 use crate::tests::store::{Store, head, landing, probe, whole_board};
 use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
@@ -214,13 +214,16 @@ async fn claims(store: &Store) {
     store.claim(&Caller::owner(), "a.rs").await.unwrap();
 }
 
-/// A battle plan that ends, and an entry of the raid log.
+/// A battle plan that ends, an entry of the raid log, and a handover that its agent reads itself.
 async fn warroom(store: &Store) {
     store.plan_battle().await;
     let new = NewRaidLogEntry { entry: "The port is taken".to_owned(), priority: None };
     store.db.log_raid(&Caller::owner(), &store.project, new).await.unwrap();
     let active = store.db.battle_plans(&store.project, &BattlePlanQuery::default()).await.unwrap()[0].id;
     store.db.end_battle_plan(&Caller::owner(), active, BattlePlanStatus::Completed).await.unwrap();
+    let ivy = store.member("ivy", &[]).await;
+    store.db.hand_over(&ivy, &store.project, manifest("Next: the parser")).await.unwrap();
+    store.db.cold_start(&ivy, &store.project, None).await.unwrap();
 }
 
 /// A project that was archived and restored and is being deleted, and one of which only its empty events are left.

@@ -7,7 +7,7 @@ use domain::team::role::Role;
 use domain::team::token::TokenTerms;
 
 use crate::Caller;
-use crate::tests::external_agents::{call, named};
+use crate::tests::external_agents::{call, manifest, named};
 use crate::tests::store::{Store, code, refusal};
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn register_updates_own_name_and_keeps_omitted_fields() {
     let again = store.db.register(&repeated, &store.project, say(Some("Twice"), &[]), None).await.unwrap();
     assert_eq!((first.agent.description.as_deref(), again.agent.description.as_deref()), (Some("Once"), Some("Once")));
     // An agent that left meanwhile joins again.
-    store.db.deregister(&lead, &store.project, "platform/mara").await.unwrap();
+    store.leaves(&lead, "platform/mara").await;
     let back = store.db.register(&repeated, &store.project, say(None, &[]), None).await.unwrap().agent;
     assert_eq!(back.left_at, None);
 }
@@ -144,12 +144,12 @@ async fn invited_name_can_be_reclaimed() {
     drop(connected);
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
 
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert_eq!(refusal(store.send(&ole, "ida", "Still me").await), AgentRefusal::Left { agent: "ole".to_owned() }.into());
     assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), AgentRefusal::Left { agent: "ole".to_owned() }.into());
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     store.send(&ole, "ida", "Back").await.unwrap();
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     join(None).await.unwrap();
 
     store.make_unresponsive("ida").await;
@@ -221,6 +221,7 @@ async fn agent_leaves_or_is_removed_by_a_lead() {
     assert_eq!(code(store.db.deregister(&mara, project, "ole").await), "lead-only");
     assert_eq!(code(store.db.deregister(&ole, project, "mara").await), "unverified");
     assert_eq!(code(store.db.deregister(&mara, project, "nobody").await), "unknown-agent");
+    store.db.hand_over(&mara, project, manifest("Nothing is open.")).await.unwrap();
     let seq = store.db.latest();
     store.db.deregister(&lead, project, "ole").await.unwrap();
     store.db.deregister(&mara, project, "mara").await.unwrap();

@@ -17,7 +17,7 @@ async fn features_are_in_use_once_someone_uses_them() {
 
     let ole = store.guest("ole").await;
     assert_eq!(in_use().await, FeaturesInUse { external_agents: true, ..FeaturesInUse::default() });
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert_eq!(in_use().await, FeaturesInUse::default());
 
     let handshake = store.db.initiate_handshake(&Caller::owner(), &store.project, "The plan", vec![coder.caller.name().unwrap()]).await.unwrap().id;

@@ -162,7 +162,7 @@ async fn departed_target_is_dropped() {
     let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
     let id = begin(&store, &ann, &["ole", "ida"]).await.unwrap().id;
     store.db.acknowledge(&ole, id).await.unwrap();
-    store.db.deregister(&ida, &store.project, "ida").await.unwrap();
+    store.leaves(&ida, "ida").await;
     let whole = store.db.handshake(id).await.unwrap();
     assert_eq!((whole.status, whole.pending().count()), (HandshakeStatus::Completed, 0));
     assert!(whole.targets.iter().any(|target| target.agent_name == "ida" && target.left && target.acked_at.is_none()));
@@ -196,7 +196,7 @@ async fn unresponsive_target_does_not_block_completion() {
     assert_eq!(store.db.handshake(by_acknowledging).await.unwrap().pending().collect::<Vec<_>>(), ["ole", "tom"]);
     let whole = store.db.acknowledge(&ole, by_acknowledging).await.unwrap();
     assert_eq!((whole.status, whole.pending().count()), (HandshakeStatus::Completed, 0));
-    store.db.deregister(&ida, &store.project, "ida").await.unwrap();
+    store.leaves(&ida, "ida").await;
     assert_eq!(store.db.handshake(by_leaving).await.unwrap().status, HandshakeStatus::Completed);
     let notice = |id, who| format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without {who}, who left or stopped responding");
     assert_eq!(store.inbox_texts(&ann).await, [notice(by_acknowledging, "tom"), notice(by_leaving, "ida, tom")]);

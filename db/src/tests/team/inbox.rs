@@ -132,7 +132,7 @@ async fn new_agent_gets_future_broadcasts_returning_agent_gets_missed() {
     let mara = store.member("mara", &[]).await;
     store.send(&ole, "all", "One").await.unwrap();
     store.send(&ole, "mara", "Two").await.unwrap();
-    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.leaves(&mara, "mara").await;
     store.send(&ole, "all", "Three").await.unwrap();
     store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().unread, 3);
@@ -311,7 +311,7 @@ async fn departed_agent_gets_no_delivery_until_it_returns() {
     store.inbox(&mara).await;
     store.send(&mara, "human", "Bye").await.unwrap();
     for missed in ["One", "Two"] {
-        store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+        store.leaves(&mara, "mara").await;
         store.send(&ole, "all", missed).await.unwrap();
         store.send(&Caller::Runner, "ole", "Not for mara").await.unwrap();
         assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 0);

@@ -95,7 +95,7 @@ async fn minion_ends_with_its_run_or_agent() {
     assert!(store.kinds_since(seq).await.contains(&"minion_logged"));
     assert_eq!(store.db.allowance(&Caller::owner(), &store.project, Some("coder-TASK-001")).await.unwrap().active_minions, 0);
     assert_eq!(store.db.allowance(&Caller::owner(), &store.project, Some("ole")).await.unwrap().active_minions, 1);
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     let ended: Vec<(MinionStatus, Option<String>)> =
         store.db.minions(&store.project).await.unwrap().into_iter().map(|minion| (minion.status, minion.result)).collect();
     let because = |reason: &str| Some(reason.to_owned());

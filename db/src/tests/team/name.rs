@@ -45,7 +45,7 @@ async fn invited_name_must_not_resemble_an_active_one() {
     for name in ["mara", "blue/mara", "Mara"] {
         assert_eq!(code(join(&store, name, None).await), "name-taken", "{name}");
     }
-    store.db.deregister(&red, &store.project, "mara").await.unwrap();
+    store.leaves(&red, "mara").await;
     let token = join(&store, "mara", None).await.unwrap().token.unwrap();
     // The human may create a team name like it, and the earlier agent keeps its own.
     store.member("red/mara", &[Role::Tester]).await;
@@ -100,7 +100,7 @@ async fn repeated_registration_keeps_its_name_until_a_heartbeat() {
     assert_eq!(store.inbox_texts(&ole).await, ["Welcome"]);
     assert_eq!(code(join(&invite).await), "name-taken");
     // After the agent left, the call is like any other.
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     let again = join(&invite).await.unwrap();
     assert!(again.token.is_some() && again.agent.last_seen.is_none());
     store.check_fold().await;
@@ -184,7 +184,7 @@ async fn reclaimed_name_unassigns_earlier_tasks() {
     let ole = store.guest("ole").await;
     let (waits, begun) = (assigned(&store, "Waits", "ole").await, assigned(&store, "Begun", "ole").await);
     stage(&store, &ole, &begun, Stage::InProgress).await.unwrap();
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert!(store.card(&begun).await.attention.is_some());
     let told_before = messages_to(&store, "ole").await;
     join(&store, "ole", None).await.unwrap();

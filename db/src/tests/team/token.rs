@@ -115,7 +115,7 @@ async fn departed_agent_cannot_read_until_it_registers() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     store.db.require_active_reader(&mara).await.unwrap();
-    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.leaves(&mara, "mara").await;
     assert_eq!(code(store.db.require_active_reader(&mara).await), "not-registered");
     store.db.register(&mara, &store.project, named("mara", &[]), None).await.unwrap();
     store.db.require_active_reader(&mara).await.unwrap();

@@ -65,7 +65,7 @@ async fn one_agent_holds_a_file_and_the_others_get_it_in_their_order() {
     store.release(&mara, "src/lib.rs").await.unwrap();
     assert_eq!(store.inbox_texts(&ole).await, ["[CLAIM] src/Lib.rs is yours now: mara released it."]);
     assert_eq!(store.inbox_texts(&bea).await, Vec::<String>::new(), "it is told when the path is its own");
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     assert_eq!(store.inbox_texts(&bea).await, ["[CLAIM] src/Lib.rs is yours now: ole left."]);
     assert_eq!(store.claimed().await, (vec!["src/Lib.rs: bea".to_owned()], Vec::new()));
     store.check_fold().await;

@@ -43,7 +43,7 @@ async fn work(store: &Store, agent: &Caller, number: usize) {
     }
     // Every fourth agent leaves, with what it holds and waits for.
     if number.is_multiple_of(4) {
-        store.db.deregister(agent, &store.project, &format!("agent-{number}")).await.unwrap();
+        store.leaves(agent, &format!("agent-{number}")).await;
     }
 }
 

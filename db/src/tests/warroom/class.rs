@@ -57,7 +57,7 @@ async fn reclaimed_name_starts_without_the_class_of_its_former_agent() {
     let joined = store.db.register(&store.invite(), &store.project, who(Some(AgentClass::Recon)), None).await.unwrap();
     assert_eq!((joined.agent.class, joined.agent.transport), (AgentClass::Recon, Transport::Daemon));
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
-    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    store.leaves(&ole, "ole").await;
     let again = store.db.register(&store.invite(), &store.project, named("ole", &[]), None).await.unwrap().agent;
     assert_eq!((again.class, again.transport), (AgentClass::Coder, Transport::Terminal));
     // Returning with its own token, it keeps both.

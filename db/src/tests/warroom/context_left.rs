@@ -46,7 +46,7 @@ async fn report_is_stored_with_its_time_and_repeated_once() {
     let reported = store.db.reported_context(&mara).await.unwrap();
     assert_eq!(reported.context_use.map(|left| left.percent_left()), Some(41));
     // An agent that returns has a new context.
-    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.leaves(&mara, "mara").await;
     let back = store.db.register(&mara, &store.project, named("mara", &[]), None).await.unwrap().agent;
     assert_eq!((back.context_left, back.context, back.context_reported_at), (None, None, None));
     store.check_fold().await;
@@ -78,7 +78,7 @@ async fn impossible_reports_write_nothing() {
         assert_eq!(code(store.db.set_context(caller, &store.project, report(1, 2)).await), "not-registered");
     }
     assert_eq!(store.dump().await, before);
-    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.leaves(&mara, "mara").await;
     assert_eq!(code(store.db.set_context(&mara, &store.project, report(1, 2)).await), "not-registered");
 }
 

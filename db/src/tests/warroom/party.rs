@@ -22,7 +22,7 @@ async fn party_lists_present_agents_with_their_tasks() {
         stage(&store, &ben, task, Stage::InProgress).await.unwrap();
     }
     stage(&store, &ben, &tasks[5], Stage::Failed).await.unwrap();
-    store.db.deregister(&gone, &store.project, "gone").await.unwrap();
+    store.leaves(&gone, "gone").await;
     let report = ContextReport { context: "Tests".to_owned(), tokens_used: Some(90), tokens_limit: Some(100) };
     store.db.set_context(&ben, &store.project, report).await.unwrap();
     let own = store.task("Own").await;

@@ -23,7 +23,7 @@ pub(crate) fn list_sql(priorities: &[Priority], by_author: bool) -> String {
     )
 }
 
-pub(super) fn entry_of(row: &SqliteRow) -> Result<RaidLogEntry> {
+pub(crate) fn entry_of(row: &SqliteRow) -> Result<RaidLogEntry> {
     Ok(RaidLogEntry {
         id: row.try_get("id")?,
         project_id: parsed(row, "project_id")?,

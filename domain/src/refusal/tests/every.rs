@@ -36,6 +36,7 @@ use crate::warroom::battle_plan::{BattlePlanRefusal, BattlePlanStatus};
 use crate::warroom::claim::refusal::ClaimRefusal;
 use crate::warroom::class::AgentClass;
 use crate::warroom::class::refusal::ClassRefusal;
+use crate::warroom::handover::HandoverRefusal;
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -164,5 +165,9 @@ pub(super) fn every() -> Vec<Refusal> {
         ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
         BattlePlanRefusal::Missing { agent: mara(), action: "creating tasks".to_owned() }.into(),
         BattlePlanRefusal::Ended { plan: 3, status: BattlePlanStatus::Superseded }.into(),
+        HandoverRefusal::FilesMissing { count: 1, paths: "notes.md".to_owned() }.into(),
+        HandoverRefusal::FileOutside { path: "/etc/passwd".to_owned() }.into(),
+        HandoverRefusal::Needed { agent: mara() }.into(),
+        HandoverRefusal::NothingLeft { agent: mara() }.into(),
     ]
 }

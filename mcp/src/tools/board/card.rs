@@ -10,7 +10,6 @@ use domain::board::comment::Comment;
 use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -38,12 +37,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to find the tasks you work on. A managed agent has one; an external agent sees those assigned to it.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("phase", Need::Never), ("after", Need::Never)]).adapted(get_own_task),
-            human: true,
-            external: External::Everyone,
-            invite: false,
-        },
+        audience: Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_my_tasks),
     },
@@ -57,7 +51,7 @@ const LAST_COMMENTS: u32 = 2;
 struct GetBoard {
     #[serde(default, alias = "project_id")]
     project: ProjectArgument,
-    /// The last task id of the previous page.
+    /// Only tasks after this one.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     after: Option<TaskId>,
@@ -86,11 +80,6 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
         "next": page.next,
     });
     Ok(Answer::new(text, data))
-}
-
-/// A managed agent has one task.
-fn get_own_task(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this to see the state of your own task."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

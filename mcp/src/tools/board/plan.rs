@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "create_task",
-        description: "Call this to create a single task; create_subtasks creates several. A planner's task is a child of its planning task by default.",
+        description: "Call this to create one task; create_subtasks creates several. A planner's task is a child of its planning task by default.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
@@ -100,7 +100,7 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     parent_task_id: Option<TaskId>,
-    /// Ids of tasks that must be done first.
+    /// Ids of tasks to be done first.
     #[schemars(with = "Vec<String>")]
     #[serde(default, alias = "blocked_by", deserialize_with = "arguments::list")]
     depends_on: Vec<TaskId>,

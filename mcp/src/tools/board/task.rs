@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "complete_task",
-        description: "Call this last as a planner or orchestrator: your own task is done and the tasks you created start. A planner that created none must give a reason.",
+        description: "Call this last: your own task is done and the tasks you created start. A planner that created none must give a reason.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::of(PLANNERS), human: true, external: External::Nobody, invite: false },
@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
 struct GetTask {
     #[schemars(with = "String")]
     task_id: TaskId,
-    /// The oldest comment you have seen, for example NOTE-001.
+    /// NOTE-001: only older comments.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     before: Option<CommentId>,

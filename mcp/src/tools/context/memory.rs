@@ -60,12 +60,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to see the keys that you and your predecessors kept, the last changed first. session_id=all adds those of all sessions.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: audience(
-            Managed::of(EVERY_KIND)
-                .listed_for(Need::Memory)
-                .hiding(&[("session_id", Need::Never), ("prefix", Need::Never), ("limit", Need::Never)])
-                .adapted(list_memory_briefly),
-        ),
+        audience: audience(Managed::of(EVERY_KIND).listed_for(Need::Never)),
         identity_arguments: &[],
         route: |definition| route(definition, list_memory),
     },
@@ -89,10 +84,6 @@ fn set_memory_briefly(kind: AgentKind, _: &mut JsonObject) -> &'static str {
 
 fn get_memory_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
     "Call this to read a value that your predecessor kept."
-}
-
-fn list_memory_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this to see the keys of kept values."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

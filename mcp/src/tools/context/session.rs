@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).adapted(get_session_briefly),
+            managed: Managed::of(EVERY_KIND).hiding(&[("session_id", Need::Never)]).adapted(get_session_briefly),
             human: true,
             external: External::Everyone,
             invite: false,

@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "who",
-        description: "Call this to see who is active: name, roles, class, context left, health, current task, unread messages.",
+        description: "Call this to see which agents are active, with roles, class, context left, health and task.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: true },

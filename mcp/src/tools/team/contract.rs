@@ -23,7 +23,7 @@ const MAX_EXCERPT: usize = 160;
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "declare_contract",
-        description: "Call this when others build on a name that you create or change: a function, an endpoint, an element id. Each version is announced.",
+        description: "Call this when others build on a name that you create or change: a function, an endpoint, an element id.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::of(CAN_DECLARE), human: true, external: External::Everyone, invite: false },
@@ -36,7 +36,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("type", Need::Never)]),
+            managed: Managed::of(EVERY_KIND).hiding(&[("type", Need::Never), ("owner", Need::Never)]),
             human: true,
             external: External::Everyone,
             invite: false,

@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).adapted(check_inbox_briefly),
+            managed: Managed::of(EVERY_KIND).hiding(&[("ack", Need::Never)]).adapted(check_inbox_briefly),
             human: true,
             external: External::Everyone,
             invite: false,
@@ -56,7 +56,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to read earlier messages, of all or of one task.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).hiding(&[("before", Need::Never), ("count", Need::Never)]),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &[],
         route: |definition| route(definition, get_history),
     },

@@ -37,7 +37,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when you start a helper of your own (spawned) and when it ends (completed, failed), which closes your newest one.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(CODER_ONLY).listed_for(Need::Never), human: true, external: External::Trusted, invite: false },
+        audience: Audience { managed: Managed::of(CODER_ONLY).listed_for(Need::Hook), human: true, external: External::Trusted, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, log_minion),
     },

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
 use domain::text::excerpt;
 use domain::warroom::claim::refusal::ClaimRefusal;
 use domain::warroom::claim::{Claim, ClaimPath, ClaimWait, EditDecision};
 use repo::{Effort, Repository, in_lane};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -30,8 +32,8 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this before you edit a file: only one agent holds it. If another does, you are in line, and a message says when it is yours.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        // Its hook calls it before each edit.
-        audience: Audience { managed: Managed::of(CODER_ONLY).listed_for(Need::Never), human: true, external: External::Everyone, invite: false },
+        // Before each edit.
+        audience: Audience { managed: Managed::of(CODER_ONLY).listed_for(Need::Hook), human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, claim_file),
     },
@@ -41,7 +43,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
-            managed: Managed::of(CODER_ONLY).hiding(&[("force", Need::Never), ("reason", Need::Never)]),
+            managed: Managed::of(CODER_ONLY).hiding(&[("force", Need::Never), ("reason", Need::Never)]).adapted(release_own),
             human: true,
             external: External::Everyone,
             invite: false,
@@ -93,6 +95,12 @@ async fn claim_for_edit(call: &Call, project: &ProjectId, given: String) -> Resu
         EditDecision::Refused { outcome } => outcome.into_claim(&path).map(|_| String::new())?,
     };
     Ok(Answer::new(warning, json!({})))
+}
+
+/// Its edits claimed the file, and it is not listed get_claims.
+fn release_own(_: AgentKind, properties: &mut JsonObject) -> &'static str {
+    properties["file_path"] = json!({"type": "string"});
+    "Call this when another agent waits for a file that you do not edit further."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use crate::format;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::ProjectArgument;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{Managed, ORCHESTRATOR_ONLY};
+use crate::tools::managed::{Managed, Need, ORCHESTRATOR_ONLY};
 
 /// The most characters of a title or a status.
 const MAX_EXCERPT: usize = 60;
@@ -23,7 +23,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     description: "Call this before you give out work: every agent with its class, context left, tasks and last call.",
     effect: Effect::Reads,
     admission: Admission::ActiveReader,
-    audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY), human: true, external: External::Everyone, invite: false },
+    audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Never), human: true, external: External::Everyone, invite: false },
     identity_arguments: &["agent_name"],
     route: |definition| route(definition, party_status),
 }];

@@ -18,20 +18,24 @@ use crate::tools::managed::{EVERY_KIND, Managed, Need, PLANNERS};
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "log_raid",
-        description: "Call this to record a decision, a blocker or a discovery for agents after you. `low` entries are removed when the work ends.",
+        description: "Call this to log a decision, blocker or discovery for later agents.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::RaidLog), human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, log_raid),
     },
     ToolDefinition {
         name: "get_raid_log",
-        description: "Call this to read what was decided and found, newest first: of a priority and above, or by one agent.",
+        description: "Call this to read what was decided and found, newest first.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(PLANNERS).listed_for(Need::RaidLog).hiding(&[("agent_name", Need::Never), ("before", Need::Never)]),
+            managed: Managed::of(PLANNERS).listed_for(Need::RaidLog).hiding(&[
+                ("agent_name", Need::Never),
+                ("before", Need::Never),
+                ("count", Need::Never),
+            ]),
             human: true,
             external: External::Everyone,
             invite: false,

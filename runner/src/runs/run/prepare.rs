@@ -13,6 +13,7 @@ use db::{Db, ReservedRun, RunProcess};
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::config::Config;
+use domain::context::handoff::Handoff;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
@@ -80,7 +81,9 @@ pub(super) async fn prepare(
     db.run_session(&run.id, &id.to_string()).await.map_err(spawn_failed)?;
     let inbox = db.run_inbox(&run.id).await.map_err(spawn_failed)?;
     let resumes = matches!(session, Session::Resume(_));
-    let prompt = build_prompt(db, project, task, plan, run, &inbox, resumes).await.map_err(spawn_failed)?;
+    let handoff = handoff(db, task, run, resumes).await.map_err(spawn_failed)?;
+    let has_handover = handoff.predecessor.is_some();
+    let prompt = build_prompt(db, project, task, plan, run, Received { inbox: &inbox, handoff: &handoff, resumes }).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
     let jail = jail::inputs(context, project, plan, run, &run_folder, session);
@@ -118,6 +121,10 @@ pub(super) async fn prepare(
         // The agent works. Without the record, its lock and its marker show whether it is alive.
         tracing::warn!(run = %run.id, %error, "the process of a run was not recorded");
     }
+    // Only now: a run that does not start leaves the handover to the next one.
+    if has_handover && let Err(error) = db.continue_handover(&run.id).await {
+        tracing::warn!(run = %run.id, %error, "a handover was not marked as read; the next run gets it again");
+    }
     Ok(RunProcess { marker, boot_id, shim })
 }
 
@@ -133,7 +140,27 @@ async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> 
     })
 }
 
-async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPlan, run: &Run, inbox: &Inbox, resumes: bool) -> db::Result<String> {
+/// Returns the handoff of a run.
+async fn handoff(db: &Db, task: &Task, run: &Run, resumes: bool) -> db::Result<Handoff> {
+    let mut handoff = db.handoff(&run.id).await?;
+    if resumes {
+        // Its conversation has them.
+        let own = Run::agent_name(run.phase, &run.task_id);
+        handoff.findings.retain(|finding| finding.sender != own);
+    }
+    Ok(handoff.most_relevant_first(&task.card.title))
+}
+
+/// Messages and findings for a run.
+#[derive(Debug, Clone, Copy)]
+struct Received<'a> {
+    inbox: &'a Inbox,
+    handoff: &'a Handoff,
+    /// Whether the run has the conversation of an earlier one.
+    resumes: bool,
+}
+
+async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPlan, run: &Run, received: Received<'_>) -> db::Result<String> {
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
@@ -147,13 +174,6 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         Some(plan) => Some(db.task(plan).await?),
         None => None,
     };
-    let mut handoff = db.handoff(&run.id).await?;
-    if resumes {
-        // Its conversation has them.
-        let own = Run::agent_name(run.phase, &run.task_id);
-        handoff.findings.retain(|finding| finding.sender != own);
-    }
-    let handoff = handoff.most_relevant_first(&task.card.title);
     Ok(prompt::prompt(&PromptInput {
         project,
         task,
@@ -167,9 +187,9 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         comments: &comments,
         attempts: &attempts,
         commits: &commits,
-        handoff: &handoff,
-        inbox,
-        resumes,
+        handoff: received.handoff,
+        inbox: received.inbox,
+        resumes: received.resumes,
     }))
 }
 

@@ -124,7 +124,7 @@ fn files() -> Vec<Vec<&'static str>> {
     let mut all: Vec<Vec<&str>> = vec![Vec::new()];
     let mut last = all.clone();
     for _ in 0..4 {
-        last = last.iter().flat_map(|path| ["a", "b", "ab", "ba", "aa"].map(|name| [path.as_slice(), &[name]].concat())).collect();
+        last = last.iter().flat_map(|path| ["a", "b", "ab", "ba", "aa", "bb"].map(|name| [path.as_slice(), &[name]].concat())).collect();
         all.extend(last.iter().cloned());
     }
     all.split_off(1)

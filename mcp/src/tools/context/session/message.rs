@@ -72,7 +72,7 @@ pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[
 fn add_message_briefly(_: AgentKind, arguments: &mut JsonObject) -> &'static str {
     // Managed agents have no admin permission.
     arguments.insert("visibility".to_owned(), json!({"type": "string", "enum": ["public", "private", "agent_only"]}));
-    "Call this to share a finding that saves the other agents of your plan an exploration. private: only you read it; agent_only: also your successors."
+    "Call this to share a finding with the agents of your plan. private: only you; agent_only: also your successors."
 }
 
 /// The messages that fit into one answer.
