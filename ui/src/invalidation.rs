@@ -12,17 +12,32 @@ pub(crate) enum ListKind {
     Usage,
     Sessions,
     Memory,
+    Claims,
+    BattlePlans,
+    RaidLog,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 9] =
-        [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions, Self::Usage, Self::Sessions, Self::Memory];
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Team,
+        Self::Messages,
+        Self::Goals,
+        Self::Contracts,
+        Self::Handshakes,
+        Self::Minions,
+        Self::Usage,
+        Self::Sessions,
+        Self::Memory,
+        Self::Claims,
+        Self::BattlePlans,
+        Self::RaidLog,
+    ];
 }
 
-use ListKind::{Contracts, Goals, Handshakes, Memory, Messages, Minions, Sessions, Team, Usage};
+use ListKind::{BattlePlans, Claims, Contracts, Goals, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 29] = [
+const STALE: [(&str, &[ListKind]); 36] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -54,6 +69,14 @@ const STALE: [(&str, &[ListKind]); 29] = [
     ("session_message_added", &[Sessions]),
     ("memory_set", &[Memory]),
     ("memory_deleted", &[Memory]),
+    ("claim_granted", &[Claims]),
+    ("claim_queued", &[Claims]),
+    ("claim_released", &[Claims]),
+    ("battle_plan_set", &[BattlePlans]),
+    ("battle_plan_ended", &[BattlePlans]),
+    ("raid_logged", &[RaidLog]),
+    // Routine entries are removed then.
+    ("project_completed", &[RaidLog]),
 ];
 
 /// The lists that an event of this kind makes stale.
@@ -86,6 +109,14 @@ mod tests {
     fn reading_private_notes_makes_no_list_stale() {
         assert!(stale_lists("session_private_read").is_empty());
         assert_eq!((stale_lists("session_message_added"), stale_lists("memory_set")), (&[Sessions][..], &[Memory][..]));
+    }
+
+    #[test]
+    fn events_of_the_war_room_make_their_own_list_stale() {
+        let lists = [("claim_queued", Claims), ("claim_released", Claims), ("battle_plan_set", BattlePlans), ("raid_logged", RaidLog)];
+        for (kind, list) in lists {
+            assert_eq!(stale_lists(kind), [list], "{kind}");
+        }
     }
 
     #[test]

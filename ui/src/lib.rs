@@ -24,6 +24,7 @@ mod markdown;
 mod moves;
 mod notifications;
 mod overview;
+mod paged_list;
 mod pages;
 mod palette;
 mod parts;

@@ -94,6 +94,14 @@ impl<T: Send + Sync + 'static> LiveList<T> {
         self
     }
 
+    /// Requests the list also at this interval for as long as the current owner lives, because not every change records an event.
+    pub(crate) fn poll(self, interval: Duration) -> Self {
+        if let Ok(polling) = set_interval_with_handle(move || self.refetch(), interval) {
+            on_cleanup(move || polling.clear());
+        }
+        self
+    }
+
     fn mark_stale(self) {
         let is_settled = self.value.with_untracked(|value| value.as_ref().is_some_and(self.is_settled));
         let schedule = self.state.try_update_value(|state| {

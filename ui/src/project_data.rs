@@ -55,6 +55,8 @@ pub(crate) struct ProjectData {
     has_messages: LiveList<bool>,
     /// Whether agents of the project use shared context.
     context: LiveList<bool>,
+    /// Whether somebody logged something, or wrote a plan.
+    war_room: LiveList<bool>,
     pub(crate) usage: LiveList<ProjectUsage>,
     pub(crate) dialog: RwSignal<OpenDialog>,
     /// The filter of the page of messages, from its address.
@@ -86,13 +88,16 @@ impl ProjectData {
                     async move { Ok(!newest.await?.items.is_empty()) }
                 },
             ),
-            context: {
-                // Two kinds of events are one change.
-                let (sessions, memory) = (store.revision_of(ListKind::Sessions), store.revision_of(ListKind::Memory));
-                let revision = RwSignal::new(0_u32);
-                Effect::new(move || revision.set(sessions.get() + memory.get()));
-                LiveList::new(revision, |is_used| *is_used, move || client.uses_context(project()))
-            },
+            context: LiveList::new(
+                store.revision_of_both(ListKind::Sessions, ListKind::Memory),
+                |is_used| *is_used,
+                move || client.uses_context(project()),
+            ),
+            war_room: LiveList::new(
+                store.revision_of_both(ListKind::BattlePlans, ListKind::RaidLog),
+                |is_used| *is_used,
+                move || client.uses_war_room(project()),
+            ),
             usage: LiveList::new(store.revision_of(ListKind::Usage), |_| false, move || client.usage(project())),
             dialog: RwSignal::new(OpenDialog::None),
             message_filter: Memo::new(move |_| navigation.get().message_filter()),
@@ -122,8 +127,9 @@ impl ProjectData {
             Section::Contracts => has_items(self.contracts),
             Section::Handshakes => has_items(self.handshakes),
             Section::Context => self.context.value.get() == Some(true),
+            Section::WarRoom => self.war_room.value.get() == Some(true),
             // Read now and then.
-            Section::Activity | Section::Charts | Section::Replay | Section::WarRoom => false,
+            Section::Activity | Section::Charts | Section::Replay => false,
         }
     }
 

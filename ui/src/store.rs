@@ -123,6 +123,14 @@ impl Store {
         self.revisions.with_value(|revisions| revisions.iter().find(|(known, _)| *known == kind).map(|(_, signal)| *signal)).unwrap_or_default()
     }
 
+    /// A counter that grows when lists of either kind become stale.
+    pub(crate) fn revision_of_both(self, one: ListKind, other: ListKind) -> RwSignal<u32> {
+        let (one, other) = (self.revision_of(one), self.revision_of(other));
+        let revision = RwSignal::new(0_u32);
+        Effect::new(move || revision.set(one.get().wrapping_add(other.get())));
+        revision
+    }
+
     /// Marks every list as stale, because requests may have failed while the server was away.
     pub(crate) fn refetch_all(self) {
         self.invalidate(&ListKind::ALL);

@@ -130,7 +130,7 @@ pub fn of_tasks<'a>(title: &str, description: Option<&str>, tasks: impl ExactSiz
     let mut plan = excerpt(title, MAX_GOAL);
     if let Some(description) = description.map(str::trim).filter(|description| !description.is_empty()) {
         let kept: String = description.chars().take(MAX_GOAL).collect();
-        plan += "\n";
+        plan += "\n\n";
         plan += kept.trim_end();
         if kept.len() < description.len() {
             plan.push('…');
@@ -213,7 +213,7 @@ mod tests {
         let ids: Vec<TaskId> = (2..200).map(TaskId::new).collect();
         let words =
             |titles: &[&str]| of_tasks("A shop", Some(" Sell things\n"), ids.iter().zip(titles.iter().copied()).collect::<Vec<_>>().into_iter());
-        assert_eq!(words(&["Page", "Style"]), "A shop\nSell things\n\n- TASK-002 Page\n- TASK-003 Style");
+        assert_eq!(words(&["Page", "Style"]), "A shop\n\nSell things\n\n- TASK-002 Page\n- TASK-003 Style");
         assert_eq!(of_tasks("A shop", None, std::iter::empty()), "A shop\n");
         let long = "漢".repeat(500);
         let plan = of_tasks(&long, Some(&long.repeat(9)), ids.iter().map(|id| (id, long.as_str())).collect::<Vec<_>>().into_iter());

@@ -10,6 +10,7 @@ use fantoccini::key::Key;
 use serde_json::json;
 use tests::accessibility::{axe, clipped, violations};
 use tests::browser::Browser;
+use tests::mcp;
 use tests::server::TestServer;
 
 use crate::agents::{text, token};
@@ -82,6 +83,19 @@ async fn crowded(server: &TestServer) -> (ProjectId, TaskId, ProjectId) {
     text(server, &ben, "send", json!({ "to_agent": "human", "message": TEXT })).await;
     text(server, &ben, "add_message", json!({ "content": TEXT })).await;
     text(server, &ben, "set_memory", json!({ "key": WORD, "value": TEXT })).await;
+    let war_room = format!("/api/projects/{}", project.id);
+    for (scope, zone) in [("project", None), ("zone", Some("a-zone-with-a-name-of-sixty-characters-that-does-not-wrap"))] {
+        let plan = json!({ "plan": format!("{TEXT}\n\n{TEXT}"), "scope": scope, "zone": zone });
+        let _plan: serde_json::Value = server.post(&format!("{war_room}/battle-plans"), &plan).await.unwrap();
+    }
+    for priority in ["low", "normal", "high", "critical"] {
+        text(server, &ben, "log_raid", json!({ "entry": format!("{priority} {TEXT}"), "priority": priority })).await;
+    }
+    let path = format!("src/{WORD}/{WORD}/*.rs");
+    text(server, &ben, "claim_file", json!({ "file_path": path })).await;
+    let eve = token(server, &project.id, &WORD[..40], &["builder"]).await;
+    let waits = mcp::call(server, &eve, "claim_file", json!({ "file_path": path })).await.unwrap();
+    assert!(waits.is_error && waits.text.contains("first in line"), "{}", waits.text);
 
     let old = NewProject { title: format!("Archived {WORD}"), plan: Some(false), ..NewProject::default() };
     let old: Project = server.post("/api/projects", &old).await.unwrap();
@@ -139,6 +153,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("team", format!("{board}/team"), "main li"),
         ("messages", format!("{board}/messages"), ".message"),
         ("context", format!("{board}/context"), ".context-thread .prose"),
+        ("war-room", format!("{board}/war-room"), ".claim-next"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("activity", format!("{board}/activity"), ".activity-day li"),
         ("charts", format!("{board}/charts"), ".chart svg"),

@@ -1,13 +1,106 @@
-//! Requests about the war room: the agents that are present.
+//! Requests about the war room: the agents that are present, claims of files, battle plans and the raid log.
 
 use domain::id::ProjectId;
+use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
+use domain::warroom::claim::ClaimRelease;
+use domain::warroom::claim::queue::Claims;
 use domain::warroom::party::PartyMember;
+use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
 use domain::wire::List;
+use gloo_net::http::Method;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{Client, Failure, project_path};
 
+/// The part of a plan that every page of a project reads, which is loaded first and has to be small.
+#[derive(Debug, Deserialize)]
+struct Origin {
+    derived: bool,
+}
+
 impl Client {
+    /// Whether somebody logged an entry, or wrote the plan by hand.
+    pub(crate) async fn uses_war_room(self, project: ProjectId) -> Result<bool, Failure> {
+        let newest: List<IgnoredAny> = self.get(&project_path(&project, "/raid-log?limit=1")).await?;
+        if !newest.items.is_empty() {
+            return Ok(true);
+        }
+        let plans: List<Origin> = self.get(&project_path(&project, "/battle-plans?status=active")).await?;
+        Ok(plans.items.iter().any(|plan| !plan.derived))
+    }
+
     pub(crate) async fn party(self, project: ProjectId) -> Result<List<PartyMember>, Failure> {
         self.get(&project_path(&project, "/party")).await
+    }
+
+    pub(crate) async fn claims(self, project: ProjectId) -> Result<Claims, Failure> {
+        self.get(&project_path(&project, "/claims")).await
+    }
+
+    pub(crate) async fn release_claim(self, project: ProjectId, release: ClaimRelease) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/claims/release"), &release).await
+    }
+
+    /// The newest plans, or those before the plan `before`.
+    pub(crate) async fn battle_plans(
+        self,
+        project: ProjectId,
+        status: Option<BattlePlanStatus>,
+        before: Option<i64>,
+    ) -> Result<List<BattlePlan>, Failure> {
+        let path = with_query("/battle-plans", [("status", status.map(|status| status.to_string())), ("before", before.map(|id| id.to_string()))]);
+        self.get(&project_path(&project, &path)).await
+    }
+
+    pub(crate) async fn set_battle_plan(self, project: ProjectId, new: NewBattlePlan) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/battle-plans"), &new).await
+    }
+
+    pub(crate) async fn end_battle_plan(self, plan: i64, status: BattlePlanStatus) -> Result<IgnoredAny, Failure> {
+        self.send(Method::PATCH, &format!("/api/battle-plans/{plan}"), &BattlePlanPatch { status }).await
+    }
+
+    /// The newest entries of this priority and above, or those before the entry `before`.
+    pub(crate) async fn raid_log(
+        self,
+        project: ProjectId,
+        priority: Option<Priority>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<List<RaidLogEntry>, Failure> {
+        let path = with_query(
+            "/raid-log",
+            [
+                ("limit", Some(limit.to_string())),
+                ("priority", priority.map(|priority| priority.to_string())),
+                ("before", before.map(|id| id.to_string())),
+            ],
+        );
+        self.get(&project_path(&project, &path)).await
+    }
+
+    pub(crate) async fn log_raid(self, project: ProjectId, new: NewRaidLogEntry) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/raid-log"), &new).await
+    }
+}
+
+/// The path with the parameters that have a value. Values are words and numbers.
+fn with_query<const N: usize>(path: &str, parameters: [(&str, Option<String>); N]) -> String {
+    let given = parameters.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect::<Vec<_>>();
+    if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_query;
+
+    #[test]
+    fn query_has_the_given_parameters() {
+        assert_eq!(with_query("/raid-log", [("priority", None), ("before", None)]), "/raid-log");
+        assert_eq!(
+            with_query("/raid-log", [("priority", Some("high".to_owned())), ("before", Some("7".to_owned()))]),
+            "/raid-log?priority=high&before=7"
+        );
     }
 }

@@ -35,7 +35,7 @@ pub(crate) const fn purpose(section: Section) -> &'static str {
         Section::Charts => "cost, tokens, times",
         Section::Replay => "the board in the past",
         Section::Context => "findings and memory",
-        Section::WarRoom => "agents and context left",
+        Section::WarRoom => "files, plan, log",
     }
 }
 

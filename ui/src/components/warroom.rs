@@ -1,4 +1,7 @@
-//! Components of the area *warroom*: the agents that are present, and the context that each has left.
+//! Components of the area *warroom*: the agents that are present, the context that each has left, claims, plans and the log.
 
+pub(crate) mod battle_plan;
+pub(crate) mod claim;
 pub(crate) mod context_left;
 pub(crate) mod party;
+pub(crate) mod raid_log;

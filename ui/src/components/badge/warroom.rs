@@ -1,9 +1,12 @@
-//! Labels and colours of the area *warroom*: classes of agents, and the context that they have left.
+//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans and the log.
 //!
 //! Must not decide anything.
 
+use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
+use domain::warroom::claim::ClaimMode;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
+use domain::warroom::raid_log::Priority;
 
 use super::Tone;
 
@@ -23,5 +26,53 @@ pub(crate) const fn condition_badge(condition: Condition) -> (&'static str, Tone
         Condition::Healthy => ("enough", Tone::Good),
         Condition::Wounded => ("light tasks only", Tone::Warn),
         Condition::Critical => ("should hand over", Tone::Bad),
+    }
+}
+
+/// The name and the meaning of a mode of claims.
+pub(crate) const fn claim_mode_label(mode: ClaimMode) -> (&'static str, &'static str) {
+    match mode {
+        ClaimMode::Enforced => ("Refuse", "An agent that edits a file of another is refused: it waits, or works elsewhere."),
+        ClaimMode::Advisory => ("Warn", "An agent that edits a file of another is warned and may go on. The changes may conflict."),
+    }
+}
+
+/// The name and the meaning of the reach of a plan.
+pub(crate) const fn scope_label(scope: BattlePlanScope) -> (&'static str, &'static str) {
+    match scope {
+        BattlePlanScope::Project => ("This project", "Its goals and the order of its work."),
+        BattlePlanScope::General => ("All projects", "How agents are divided among them."),
+        BattlePlanScope::Zone => ("Zone", "A named part of the repository."),
+    }
+}
+
+pub(crate) const fn plan_badge(status: BattlePlanStatus) -> (&'static str, Tone) {
+    match status {
+        BattlePlanStatus::Active => ("Active", Tone::Live),
+        BattlePlanStatus::Superseded => ("Replaced", Tone::Neutral),
+        BattlePlanStatus::Completed => ("Completed", Tone::Good),
+        BattlePlanStatus::Abandoned => ("Abandoned", Tone::Neutral),
+        BattlePlanStatus::Obsolete => ("No longer needed", Tone::Neutral),
+    }
+}
+
+/// The reason why a plan has this status.
+pub(crate) const fn plan_end_label(status: BattlePlanStatus) -> &'static str {
+    match status {
+        BattlePlanStatus::Active => "It is what agents work on.",
+        BattlePlanStatus::Superseded => "A newer plan took its place.",
+        BattlePlanStatus::Completed => "Its goals are reached.",
+        BattlePlanStatus::Abandoned => "Its goals are not reached.",
+        BattlePlanStatus::Obsolete => "The requirements changed.",
+    }
+}
+
+/// How much an entry of the log matters.
+pub(crate) const fn priority_badge(priority: Priority) -> (&'static str, Tone) {
+    match priority {
+        Priority::Low => ("Low", Tone::Neutral),
+        Priority::Normal => ("Normal", Tone::Neutral),
+        Priority::High => ("High", Tone::Warn),
+        Priority::Critical => ("Critical", Tone::Bad),
     }
 }

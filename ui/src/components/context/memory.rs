@@ -13,7 +13,7 @@ use crate::components::form::{Form, Sending};
 use crate::components::inline_code::sentence;
 use crate::draft::{discard, draft_from};
 use crate::invalidation::ListKind;
-use crate::live_list::LiveList;
+use crate::paged_list::{PagedList, ShowOlder};
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
 use crate::route::{ContextPlace, Navigation, Route};
@@ -62,32 +62,14 @@ pub(crate) fn MemoryBox(place: Memo<ContextPlace>) -> impl IntoView {
     if !Reader::current().may(Right::Administer) {
         return ().into_any();
     }
-    // How many pages are shown. They are requested together, so that older entries are as live as the newest.
-    let pages = StoredValue::new(1_u32);
-    let request = move || async move {
-        let mut all = client.memory(data.project(), None).await?;
-        for _ in 1..pages.try_get_value().unwrap_or(1) {
-            let Some(before) = all.next else { break };
-            let older = client.memory(data.project(), Some(before)).await?;
-            all.items.extend(older.items);
-            all.next = older.next;
-        }
-        Ok(all)
-    };
-    let memory = LiveList::new(store.revision_of(ListKind::Memory), |_| false, request).watch();
-    let show_older = move |_| {
-        pages.update_value(|pages| *pages += 1);
-        memory.refetch();
-    };
+    let memory = PagedList::watch(store.revision_of(ListKind::Memory), move |before| client.memory(data.project(), before));
     // The entry that is open is part of the address.
     let opened = Memo::new(move |_| place.with(|place| place.memory));
     let show = Callback::new(move |memory: Option<i64>| {
         navigation.go(Route::Context { project: data.project(), place: ContextPlace { memory, ..place.get_untracked() } });
     });
-    let groups = move || by_owner(memory.value.with(|list| list.as_ref().map(|list| list.items.clone()).unwrap_or_default()));
-    let has_more = move || memory.value.with(|list| list.as_ref().is_some_and(|list| list.next.is_some()));
+    let groups = move || by_owner(memory.items());
     let audit = Route::Audit { filter: AuditFilter { project: Some(data.project()), ..AuditFilter::default() } };
-    let is_empty = move || memory.value.with(|list| list.as_ref().is_some_and(|list| list.items.is_empty()));
     let group = move |(owner, entries): (String, Vec<Entry>)| {
         view! {
             <h3 dir="auto">{owner}</h3>
@@ -97,10 +79,10 @@ pub(crate) fn MemoryBox(place: Memo<ContextPlace>) -> impl IntoView {
     view! {
         <section class="context-box" aria-labelledby="context-memory">
             <h2 id="context-memory">"Memory"</h2>
-            {move || memory.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
-            {move || is_empty().then(|| view! { <p class="faint small-text">"No agent keeps a value."</p> })}
+            {move || memory.list.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
+            {move || memory.is_empty().then(|| view! { <p class="faint small-text">"No agent keeps a value."</p> })}
             {move || groups().into_iter().map(group).collect_view()}
-            {move || has_more().then(|| view! { <button type="button" class="button quiet small" on:click=show_older>"Show older entries"</button> })}
+            <ShowOlder label="Show older entries" has_older=Signal::derive(move || memory.has_older()) show_older=move |()| memory.show_older() />
             <a class="small-text" href=audit.path() on:click=move |event| navigation.follow(&event, audit.clone())>"Audit log of this project"</a>
         </section>
         {move || opened.get().map(|id| view! { <MemoryDialog id=id close=Callback::new(move |()| show.run(None)) /> })}

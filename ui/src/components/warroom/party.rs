@@ -10,7 +10,7 @@ use crate::components::badge::status_label;
 use crate::components::badge::team::presence_badge;
 use crate::components::badge::warroom::class_label;
 use crate::components::board::task_link::TaskLink;
-use crate::components::inline_code::sentence;
+use crate::components::section_box::SectionBox;
 use crate::components::warroom::context_left::ContextBar;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -26,43 +26,27 @@ const COLLECT_INTERVAL: Duration = Duration::from_secs(1);
 #[component]
 pub(crate) fn PartySection() -> impl IntoView {
     let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
-    // Two kinds of events are one change.
-    let (team, usage) = (store.revision_of(ListKind::Team), store.revision_of(ListKind::Usage));
-    let revision = RwSignal::new(0_u32);
-    Effect::new(move || revision.set(team.get() + usage.get()));
-    let party = LiveList::new(revision, |_| false, move || items(client.party(data.project()))).every(COLLECT_INTERVAL).watch();
-    if let Ok(interval) = set_interval_with_handle(move || party.refetch(), POLL_INTERVAL) {
-        on_cleanup(move || interval.clear());
-    }
-    let names = Memo::new(move |_| party.value.with(|party| party.as_deref().map(ordered)));
-    let summary = Memo::new(move |_| party.value.with(|party| party.as_deref().map(summary)));
-    let body = move || match (names.get(), party.failure.get()) {
-        (None, Some(why)) => view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> }.into_any(),
-        (None, None) => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
-        (Some(names), _) if names.is_empty() => view! {
-            <div class="empty">
-                <h3>"No agents yet"</h3>
-                <p>"Agents appear here when the runner starts them, or when they register from a terminal."</p>
-            </div>
-        }
-        .into_any(),
-        (Some(names), _) => view! {
-            <ul class="party">
-                <For each=move || names.clone() key=String::clone let:name>
+    let revision = store.revision_of_both(ListKind::Team, ListKind::Usage);
+    let request = move || items(client.party(data.project()));
+    let party = LiveList::new(revision, |_| false, request).every(COLLECT_INTERVAL).watch().poll(POLL_INTERVAL);
+    let names = Memo::new(move |_| party.value.with(|party| party.as_deref().map(ordered).unwrap_or_default()));
+    view! {
+        <SectionBox
+            id="war-room-agents"
+            title="Agents"
+            summary=Signal::derive(move || party.value.with(|party| party.as_deref().map(summary).unwrap_or_default()))
+            loaded=Signal::derive(move || party.value.with(Option::is_some))
+            failure=party.failure
+            empty=Signal::derive(move || names.with(Vec::is_empty))
+            empty_heading="No agents yet"
+            empty_hint="Agents appear here when the runner starts them, or when they register from a terminal."
+        >
+            <ul class="room-list party">
+                <For each=move || names.get() key=String::clone let:name>
                     <Member name=name party=party />
                 </For>
             </ul>
-        }
-        .into_any(),
-    };
-    view! {
-        <section class="box" aria-labelledby="war-room-agents">
-            <header>
-                <h2 id="war-room-agents">"Agents"</h2>
-                <span class="soft small-text">{move || summary.get()}</span>
-            </header>
-            {body}
-        </section>
+        </SectionBox>
     }
     .into_any()
 }
@@ -94,24 +78,22 @@ fn Member(name: String, party: LiveList<Vec<PartyMember>>) -> impl IntoView {
         let seen = agent.last_seen.map(|at| {
             view! { <time class="faint tabular" datetime=at.to_string() title=at.to_string()>{move || format!("seen {}", clock.ago(at))}</time> }
         });
-        let idle = tasks.is_empty().then(|| view! { <p class="soft small-text">"No task"</p> });
+        // An agent between two tasks has no context to speak of.
+        let context = (agent.context_left.is_some() || !tasks.is_empty()).then(|| view! { <ContextBar left=agent.context_left /> });
         let tasks = tasks.into_iter().map(|task| view! { <TaskLine task=task /> }).collect_view();
         Some(view! {
-            <div class="party-main">
-                <p class="row">
-                    <strong class="name">{agent.name.clone()}</strong>
-                    <span class="soft small-text">{class_label(agent.class)}</span>
-                </p>
-                {tasks}
-                {(further_tasks > 0).then(|| view! { <p class="soft small-text">{format!("and {further_tasks} more")}</p> })}
-                {idle}
-                {agent.status.clone().map(|status| view! { <p class="soft small-text">{status}</p> })}
-                <p class="row small-text">
+            <p class="row small-text">
+                <strong class="name">{agent.name.clone()}</strong>
+                <span class="soft">{class_label(agent.class)}</span>
+                <span class="row spacer">
                     <span class="health" data-tone=tone.as_str()>{presence}</span>
                     {seen}
-                </p>
-            </div>
-            <ContextBar left=agent.context_left />
+                </span>
+            </p>
+            {tasks}
+            {(further_tasks > 0).then(|| view! { <p class="soft small-text">{format!("and {further_tasks} more")}</p> })}
+            {agent.status.clone().map(|status| view! { <p class="soft small-text">{status}</p> })}
+            {context}
         })
     };
     view! { <li>{facts}</li> }.into_any()
@@ -122,7 +104,6 @@ fn TaskLine(task: PartyTask) -> impl IntoView {
     view! {
         <p class="party-task small-text">
             <TaskLink task=task.id />
-            <span class="party-title" dir="auto">{task.title}</span>
             <span class="faint">{status_label(task.status)}</span>
         </p>
     }

@@ -26,10 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(15);
 #[component]
 pub(crate) fn TeamPage() -> impl IntoView {
     let data = ProjectData::from_context();
-    let agents = data.agents.watch();
-    if let Ok(interval) = set_interval_with_handle(move || agents.refetch(), POLL_INTERVAL) {
-        on_cleanup(move || interval.clear());
-    }
+    let agents = data.agents.watch().poll(POLL_INTERVAL);
     let names = move |left: bool| {
         Memo::new(move |_| {
             let agents = agents.value.get().unwrap_or_default();

@@ -2,13 +2,21 @@
 
 use leptos::prelude::*;
 
+use crate::components::warroom::battle_plan::PlanSection;
+use crate::components::warroom::claim::ClaimsSection;
 use crate::components::warroom::party::PartySection;
+use crate::components::warroom::raid_log::LogSection;
 
 #[component]
 pub(crate) fn WarRoomPage() -> impl IntoView {
     view! {
         <div class="warroom">
-            <PartySection />
+            <div class="stack">
+                <PartySection />
+                <PlanSection />
+            </div>
+            <div class="stack"><ClaimsSection /></div>
+            <div class="stack"><LogSection /></div>
         </div>
     }
     .into_any()
