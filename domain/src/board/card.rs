@@ -16,6 +16,7 @@ use crate::runs::protected_paths::ProtectedChange;
 use crate::team::person::is_person;
 use crate::team::role::Role;
 use crate::time::Timestamp;
+use crate::warroom::context_left::Condition;
 
 /// The summary of a task. Events about the task carry it as it was after the event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -120,4 +121,7 @@ pub struct CurrentRun {
     pub started_at: Timestamp,
     /// Whether it was asked to stop and its process is still alive.
     pub stopping: bool,
+    /// The condition of its context, unless plenty is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_context: Option<Condition>,
 }

@@ -16,6 +16,7 @@ use crate::runs::limit::LimitUse;
 use crate::runs::sandbox::{Access, SandboxTier};
 use crate::runs::usage::UsageSums;
 use crate::time::Timestamp;
+use crate::warroom::context_left::{Condition, ContextUse};
 
 /// A run and its consumption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -83,6 +84,12 @@ impl Run {
     /// Returns the size of its conversation and how much its model can read, in tokens, if both are known.
     pub fn context(&self) -> Option<(i64, i64)> {
         self.context_tokens.zip(self.context_limit).filter(|(_, limit)| *limit > 0)
+    }
+
+    /// Returns the condition of its context, unless plenty is left or it is unknown.
+    pub fn low_context(&self) -> Option<Condition> {
+        let (used, limit) = self.context()?;
+        ContextUse::measured(used, limit)?.condition().unless_healthy()
     }
 
     /// Returns the name of the run's agent: `coder-TASK-012`.

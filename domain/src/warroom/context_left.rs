@@ -52,6 +52,12 @@ impl ContextUse {
         Self::new(used, u64::try_from(limit).map_err(|_| negative("tokens_limit", limit))?)
     }
 
+    /// The same from what an agent program reports, which can be more than its window holds shortly before it compacts. None where nothing
+    /// sensible is known.
+    pub fn measured(used: i64, limit: i64) -> Option<Self> {
+        Self::from_counts(used.min(limit), limit).ok()
+    }
+
     pub const fn used(self) -> u64 {
         self.used
     }
@@ -76,6 +82,13 @@ impl ContextUse {
         } else {
             Condition::Critical
         }
+    }
+}
+
+impl Condition {
+    /// The condition, unless plenty is left.
+    pub fn unless_healthy(self) -> Option<Self> {
+        Some(self).filter(|condition| *condition != Self::Healthy)
     }
 }
 
@@ -170,6 +183,13 @@ mod tests {
         assert_eq!(condition(150_001, 200_000), (24, Condition::Critical));
         assert_eq!(condition(u64::MAX, u64::MAX), (0, Condition::Critical));
         assert_eq!(condition(0, u64::MAX), (100, Condition::Healthy));
+    }
+
+    #[test]
+    fn measured_use_is_at_most_the_window() {
+        let low = |used, limit| ContextUse::measured(used, limit).map(|given| given.condition().unless_healthy());
+        assert_eq!((low(1, 100), low(60, 100)), (Some(None), Some(Some(Condition::Wounded))));
+        assert_eq!((low(900, 100), low(1, 0), low(-1, 100)), (Some(Some(Condition::Critical)), None, None));
     }
 
     #[test]

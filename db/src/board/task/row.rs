@@ -17,6 +17,7 @@ use crate::engine::column::{count, json, lines, optional, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
+use crate::team::agent::row::context_use;
 
 /// Columns of a card in its own row.
 macro_rules! own_columns {
@@ -49,7 +50,8 @@ macro_rules! task_columns {
 macro_rules! with_live_run {
     () => {
         ", live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
-    live.stop_requested_at AS live_stop_requested_at
+    live.stop_requested_at AS live_stop_requested_at, live.context_tokens AS live_context_tokens,
+    live.context_limit AS live_context_limit
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL "
     };
 }
@@ -178,6 +180,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
             attempt: count(row, "live_attempt")?,
             started_at: parsed(row, "live_started_at")?,
             stopping: row.try_get::<Option<&str>, _>("live_stop_requested_at")?.is_some(),
+            low_context: context_use(row, "live_context_tokens", "live_context_limit")?.and_then(|left| left.condition().unless_healthy()),
         }),
     };
     Ok(Card {

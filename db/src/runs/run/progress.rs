@@ -4,7 +4,7 @@ use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::CheckoutEvent;
 use domain::runs::checkout::KeptWork;
-use domain::runs::run::{RunChange, RunRefusal};
+use domain::runs::run::{Run, RunChange, RunRefusal};
 use domain::runs::usage::{Usage, UsageSums};
 
 use crate::board::comment::write as comment;
@@ -52,7 +52,7 @@ impl Db {
         .await
     }
 
-    /// Stores the usage of a run so far. Only consumption that a card shows is recorded as an event.
+    /// Stores the usage of a run so far. Only what a card shows is recorded as an event: its consumption, and whether its context runs out.
     ///
     /// # Errors
     /// When the run does not exist.
@@ -63,7 +63,11 @@ impl Db {
                 let run = read(&mut tx.connection, &id).await?;
                 write_usage(tx, &run, usage).await?;
                 let (before, after) = (run.consumed(), UsageSums::from(usage));
-                if (before.cost_micro_usd, before.tokens()) == (after.cost_micro_usd, after.tokens()) {
+                let low_before = run.low_context();
+                let context = (usage.context_tokens.or(run.context_tokens), usage.context_limit.or(run.context_limit));
+                let run = Run { context_tokens: context.0, context_limit: context.1, ..run };
+                let is_same_context = run.low_context() == low_before;
+                if is_same_context && (before.cost_micro_usd, before.tokens()) == (after.cost_micro_usd, after.tokens()) {
                     tx.skip_event(NoEventReason::UsageSamples);
                     return Ok(());
                 }

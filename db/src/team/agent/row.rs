@@ -119,6 +119,5 @@ pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
 /// Returns the used part of a context window from two columns. None where nothing sensible is known.
 pub(crate) fn context_use(row: &SqliteRow, used: &str, limit: &str) -> Result<Option<ContextUse>> {
     let (used, limit): (Option<i64>, Option<i64>) = (row.try_get(used)?, row.try_get(limit)?);
-    // An agent program can report more than its window holds, shortly before it compacts.
-    Ok(used.zip(limit).and_then(|(used, limit)| ContextUse::from_counts(used.min(limit), limit).ok()))
+    Ok(used.zip(limit).and_then(|(used, limit)| ContextUse::measured(used, limit)))
 }

@@ -117,7 +117,8 @@ impl World {
             27 => db.set_wait_reasons(vec![(task, Some(WaitReason::Held { by: HeldBy::Human })), (other, None)]).await,
             28 => db.request_attention(&task, AttentionKind::Conflict, "a.rs").await,
             29 => {
-                let usage = Usage { cost_micro_usd: self.dice.random_range(0..3), ..Usage::default() };
+                let (cost_micro_usd, tokens) = (self.dice.random_range(0..3), self.dice.random_range(0..100));
+                let usage = Usage { cost_micro_usd, context_tokens: Some(tokens), context_limit: Some(100), ..Usage::default() };
                 db.run_usage(&run, usage).await
             }
             30..35 => self.talk(caller).await,

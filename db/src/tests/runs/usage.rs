@@ -3,6 +3,7 @@
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::runs::usage::{ModelInfo, Price, Usage, UsageSums};
+use domain::warroom::context_left::Condition;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code};
 use crate::{Caller, RunEnd};
@@ -48,7 +49,7 @@ async fn sums_of_a_project_equal_those_over_its_runs() {
 }
 
 #[tokio::test]
-async fn card_shows_consumption_without_a_price() {
+async fn card_shows_consumption_without_a_price_and_a_low_context() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -56,6 +57,15 @@ async fn card_shows_consumption_without_a_price() {
     store.db.run_usage(&coder.run, usage(0, 1)).await.unwrap();
     store.db.run_usage(&coder.run, Usage { context_tokens: Some(9), ..usage(0, 1) }).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["run_usage"], "the size of the conversation alone is not an event");
+    let of_context = |tokens: i64| Usage { context_tokens: Some(tokens), context_limit: Some(100), ..usage(0, 1) };
+    let mut shown = Vec::new();
+    for tokens in [40, 50, 60, 76, 900, 10] {
+        store.db.run_usage(&coder.run, of_context(tokens)).await.unwrap();
+        shown.push(store.card(&task).await.run.and_then(|run| run.low_context));
+    }
+    let (wounded, critical) = (Some(Condition::Wounded), Some(Condition::Critical));
+    assert_eq!(shown, [None, wounded, wounded, critical, critical, None]);
+    assert_eq!(store.kinds_since(seq).await, ["run_usage"; 4], "what the card shows is an event");
     assert_eq!(store.card(&task).await.tokens, 101);
     store.check_fold().await;
 }

@@ -29,7 +29,7 @@ fn waiting(number: u64, reason: WaitReason) -> Card {
 }
 
 fn running(number: u64) -> Card {
-    let run = CurrentRun { id: RunId::new(number), phase: AgentKind::Coder, attempt: 1, started_at: at(0), stopping: false };
+    let run = CurrentRun { id: RunId::new(number), phase: AgentKind::Coder, attempt: 1, started_at: at(0), stopping: false, low_context: None };
     Card { run: Some(run), ..card(number, AgentKind::Coder, Status::InProgress) }
 }
 

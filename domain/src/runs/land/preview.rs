@@ -176,8 +176,14 @@ mod tests {
     #[test]
     fn open_task_says_why_it_does_not_land() {
         let task = |status| card(1, AgentKind::Coder, status);
-        let run =
-            CurrentRun { id: RunId::new(1), phase: AgentKind::Reviewer, attempt: 1, started_at: Timestamp::from_milliseconds(0), stopping: false };
+        let run = CurrentRun {
+            id: RunId::new(1),
+            phase: AgentKind::Reviewer,
+            attempt: 1,
+            started_at: Timestamp::from_milliseconds(0),
+            stopping: false,
+            low_context: None,
+        };
         let failed =
             Card { attention: Some(Attention::new(AttentionKind::Failed, "3 attempts failed")), run: Some(run.clone()), ..task(Status::InProgress) };
         let at_work = Card { run: Some(run), wait_reason: Some(WaitReason::Stopping), ..task(Status::InReview) };

@@ -246,7 +246,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         let card = &mut known.task.card;
         if let Some((phase, stopping)) = run {
             let live = live_run(card.id.number(), phase);
-            card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping });
+            card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping, low_context: None });
             state.live.push(live);
         }
         state.tasks.push(known);

@@ -29,6 +29,15 @@ pub(crate) const fn condition_badge(condition: Condition) -> (&'static str, Tone
     }
 }
 
+/// The badge on the card of an agent whose context runs out.
+pub(crate) const fn low_context_badge(condition: Condition) -> (&'static str, Tone) {
+    match condition {
+        Condition::Healthy => ("Plenty of context", Tone::Good),
+        Condition::Wounded => ("Half its context left", Tone::Neutral),
+        Condition::Critical => ("Little context left", Tone::Warn),
+    }
+}
+
 /// The name and the meaning of a mode of claims.
 pub(crate) const fn claim_mode_label(mode: ClaimMode) -> (&'static str, &'static str) {
     match mode {
