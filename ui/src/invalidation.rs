@@ -15,10 +15,11 @@ pub(crate) enum ListKind {
     Claims,
     BattlePlans,
     RaidLog,
+    Handovers,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Team,
         Self::Messages,
         Self::Goals,
@@ -31,13 +32,14 @@ impl ListKind {
         Self::Claims,
         Self::BattlePlans,
         Self::RaidLog,
+        Self::Handovers,
     ];
 }
 
-use ListKind::{BattlePlans, Claims, Contracts, Goals, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Usage};
+use ListKind::{BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 36] = [
+const STALE: [(&str, &[ListKind]); 38] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -75,6 +77,8 @@ const STALE: [(&str, &[ListKind]); 36] = [
     ("battle_plan_set", &[BattlePlans]),
     ("battle_plan_ended", &[BattlePlans]),
     ("raid_logged", &[RaidLog]),
+    ("handover_recorded", &[Handovers]),
+    ("handover_continued", &[Handovers]),
     // Routine entries are removed then.
     ("project_completed", &[RaidLog]),
 ];

@@ -1,9 +1,10 @@
-//! Requests about the war room: the agents that are present, claims of files, battle plans and the raid log.
+//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers and the raid log.
 
 use domain::id::ProjectId;
 use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
 use domain::warroom::claim::ClaimRelease;
 use domain::warroom::claim::queue::Claims;
+use domain::warroom::handover::Handover;
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
 use domain::wire::List;
@@ -77,6 +78,12 @@ impl Client {
                 ("before", before.map(|id| id.to_string())),
             ],
         );
+        self.get(&project_path(&project, &path)).await
+    }
+
+    /// The newest handovers, or those before the handover `before`.
+    pub(crate) async fn handovers(self, project: ProjectId, before: Option<i64>) -> Result<List<Handover>, Failure> {
+        let path = with_query("/handovers", [("before", before.map(|id| id.to_string()))]);
         self.get(&project_path(&project, &path)).await
     }
 

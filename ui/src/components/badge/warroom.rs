@@ -1,4 +1,4 @@
-//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans and the log.
+//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers and the log.
 //!
 //! Must not decide anything.
 
@@ -6,6 +6,7 @@ use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use domain::warroom::claim::ClaimMode;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
+use domain::warroom::handover::Handover;
 use domain::warroom::raid_log::Priority;
 
 use super::Tone;
@@ -73,6 +74,15 @@ pub(crate) const fn plan_end_label(status: BattlePlanStatus) -> &'static str {
         BattlePlanStatus::Completed => "Its goals are reached.",
         BattlePlanStatus::Abandoned => "Its goals are not reached.",
         BattlePlanStatus::Obsolete => "The requirements changed.",
+    }
+}
+
+/// Whether somebody continued the work.
+pub(crate) const fn handover_badge(handover: &Handover) -> (&'static str, Tone) {
+    match (handover.automatic, handover.continued_at) {
+        (true, _) => ("Recorded by the runner", Tone::Warn),
+        (false, Some(_)) => ("Continued", Tone::Good),
+        (false, None) => ("Waits for a successor", Tone::Neutral),
     }
 }
 

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::warroom::battle_plan::PlanSection;
 use crate::components::warroom::claim::ClaimsSection;
+use crate::components::warroom::handover::HandoverSection;
 use crate::components::warroom::party::PartySection;
 use crate::components::warroom::raid_log::LogSection;
 
@@ -15,7 +16,10 @@ pub(crate) fn WarRoomPage() -> impl IntoView {
                 <PartySection />
                 <PlanSection />
             </div>
-            <div class="stack"><ClaimsSection /></div>
+            <div class="stack">
+                <ClaimsSection />
+                <HandoverSection />
+            </div>
             <div class="stack"><LogSection /></div>
         </div>
     }
