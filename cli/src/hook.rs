@@ -1,12 +1,12 @@
-//! `vibe-relay hook`: called by Claude Code when an agent starts a helper or edits a file, and when a helper ends. The board may refuse the
-//! start and the edit. Must not know how many helpers are allowed, or who holds a file.
+//! `vibe-relay hook`: called by Claude Code when an agent starts a helper, edits a file or shortens its conversation, and when a helper ends.
+//! The board may refuse the start and the edit. Must not know how many helpers are allowed, or who holds a file.
 
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
 use ::mcp::CallError;
-use runner::backend::hook::{BoardAccess, HookInput, Report};
+use runner::backend::hook::{BoardAccess, HookInput, Report, summary_instructions};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
@@ -31,10 +31,14 @@ const TIMEOUTS: HookTimeouts = HookTimeouts { start: Duration::from_secs(5), end
 pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     // Standard output holds only the answer.
     logging::start("warn");
-    let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
-    let access = BoardAccess::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
+    if let Some(instructions) = summary_instructions(&given) {
+        output::line(instructions);
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
+    let access = BoardAccess::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let occasion = HookInput::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
     let response = match occasion.edit() {
         Some((path, call_id)) => edit_response(&access, &occasion, path, &call_id).await,

@@ -60,10 +60,20 @@ impl AgentBench {
     /// # Errors
     /// `claude` is not installed or could not be started.
     pub fn real(&self, session: Session<'_>, base_url: &str) -> io::Result<Agent> {
+        self.real_with(session, base_url, &json!({}))
+    }
+
+    /// The same with settings, such as hooks.
+    ///
+    /// # Errors
+    /// As [`Self::real`], or the settings could not be written.
+    pub fn real_with(&self, session: Session<'_>, base_url: &str, settings: &Value) -> io::Result<Agent> {
+        std::fs::write(self.path("settings.json"), settings.to_string())?;
         let program = claude::find().map_err(io::Error::other)?;
         let mut variables = claude::environment(&self.path("config"), base_url);
         variables.push(("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD".to_owned(), "1".to_owned()));
-        self.start(&program, self.arguments(session), variables)
+        let settings = ["--settings".to_owned(), self.path("settings.json").display().to_string()];
+        self.start(&program, self.arguments(session).into_iter().chain(settings).collect(), variables)
     }
 
     /// Starts the scripted agent, `scripted_agent` of this crate.

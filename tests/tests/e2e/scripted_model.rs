@@ -11,6 +11,7 @@ use tests::git::git;
 use tests::model::ScriptedModel;
 use uuid::Uuid;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 const RECORDER: &str = env!("CARGO_BIN_EXE_recording_mcp");
 const SCRIPTED: &str = env!("CARGO_BIN_EXE_scripted_agent");
 
@@ -234,4 +235,19 @@ async fn killed_agent_resumes_its_session() {
         let resumed = one_prompt(start(bench, Session::Resume(&session), is_real), &bench.prompt("coder", "Work", "")).await;
         assert_eq!(resumed.lines.last().unwrap()["result"], "I saw working.");
     }
+}
+
+#[tokio::test]
+async fn summary_of_a_conversation_is_told_what_to_keep() {
+    const TALK: &str = r#"{"parts": [{"phase": "coder", "turns": [{"text": "Done."}]}]}"#;
+    let (bench, model, session) = (bench(TALK), model(TALK).await, Uuid::new_v4().to_string());
+    one_prompt(bench.real(Session::New(&session), &model.base_url()).unwrap(), &bench.prompt("coder", "Talk", "")).await;
+    let hook = json!({"type": "command", "command": PROGRAM, "args": ["hook", "mcp.json"], "timeout": 15});
+    let settings = json!({"hooks": {"PreCompact": [{"hooks": [hook]}]}});
+    let mut agent = bench.real_with(Session::Resume(&session), &model.base_url(), &settings).unwrap();
+    agent.send("/compact").await.unwrap();
+    agent.result().await.unwrap();
+    let ended = agent.end().await.unwrap();
+    let asks = "what is done and committed, what is open, and the next step";
+    assert!(model.requests().iter().any(|request| request.text().contains(asks)), "{:#?}\n{}", ended.lines, ended.stderr);
 }

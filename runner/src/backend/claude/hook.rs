@@ -1,4 +1,5 @@
-//! Hooks: Claude Code asks this program before an agent starts a helper or edits a file, and reports the helper's end.
+//! Hooks: Claude Code asks this program before an agent starts a helper, edits a file or shortens its conversation, and reports the helper's
+//! end.
 //!
 //! Pure: it builds the settings, reads the input of a hook and writes its output. The board decides what is allowed.
 
@@ -17,7 +18,8 @@ const COMMAND: &str = "hook";
 /// How long a hook may take, in seconds. It is longer than the hook waits for the board, and the agent waits for its hooks.
 const TIMEOUT_SECONDS: u32 = 15;
 
-/// The settings of one run. The board is asked before every start of a helper and every edit, and told about the end of each helper.
+/// The settings of one run. The board is asked before every start of a helper and every edit, and told about the end of each helper. Before
+/// a conversation is shortened, the hook prints what its summary has to keep.
 ///
 /// Program and arguments are separate, so no shell parses them. A hook that fails blocks what it was asked about, and the user's own settings
 /// cannot disable it. Only a coder's edits are kept, so that only they need a claim.
@@ -41,9 +43,12 @@ pub fn settings(program: &Path, mcp_config_file: &Path, phase: AgentKind) -> Val
             "PreToolUse": before,
             "PostToolUse": [matching(HELPER_TOOL, &command)],
             "PostToolUseFailure": [matching(HELPER_TOOL, &command)],
+            "PreCompact": [{ "hooks": [command] }],
         },
     })
 }
+
+const COMPACTION: &str = include_str!("../../../../agents/reminder/compact.md");
 
 /// How the agent of a run reaches the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +76,13 @@ impl BoardAccess {
     }
 }
 
-/// The input of a hook.
+/// The instructions for the summary of a conversation, if the input of a hook announces one.
+pub fn summary_instructions(input: &str) -> Option<&'static str> {
+    let input: Value = serde_json::from_str(input).ok()?;
+    (input["hook_event_name"] == "PreCompact").then_some(COMPACTION.trim_ascii_end())
+}
+
+/// The input of a hook about a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct HookInput {
     hook_event_name: HookEvent,
@@ -179,9 +190,16 @@ mod tests {
     #[test]
     fn settings_are_stable() {
         let settings = |phase| settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"), phase);
-        insta::assert_snapshot!(settings(AgentKind::Reviewer), @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
+        insta::assert_snapshot!(settings(AgentKind::Reviewer), @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreCompact":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}]}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
         let edits = settings(AgentKind::Coder)["hooks"]["PreToolUse"][1].take();
         insta::assert_snapshot!(edits, @r#"{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Edit|Write|MultiEdit|NotebookEdit"}"#);
+    }
+
+    #[test]
+    fn summary_of_a_conversation_keeps_what_the_rest_of_the_work_needs() {
+        let announced = r#"{"session_id":"s","hook_event_name":"PreCompact","trigger":"auto","custom_instructions":null}"#;
+        assert!(summary_instructions(announced).is_some_and(|text| text.contains("the next step") && !text.ends_with('\n')));
+        assert_eq!([STARTS, "{}", ""].map(summary_instructions), [None; 3]);
     }
 
     #[test]
