@@ -19,4 +19,5 @@ mod story;
 mod support;
 mod team_refusals;
 mod token;
+mod warroom_enforced;
 mod webhook;

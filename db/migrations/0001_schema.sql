@@ -839,6 +839,34 @@ CREATE INDEX handovers_by_project ON handovers (project_id, id);
 CREATE INDEX handovers_by_run ON handovers (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX unread_handovers ON handovers (project_id, agent_name, id) WHERE continued_at IS NULL;
 
+-- What agents leave behind about tasks. Rows are only added; the newest of a task counts. `derived` ones follow from the facts of runs. `file` is
+-- where the text was read from.
+CREATE TABLE task_results (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  task_id    TEXT NOT NULL REFERENCES tasks(id),
+  author     TEXT NOT NULL,
+  run_id     TEXT REFERENCES agent_runs(id),
+  derived    INTEGER NOT NULL CHECK (derived IN (0, 1)),
+  file       TEXT,
+  content    TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX task_results_by_task ON task_results (task_id, id);
+
+-- What leads wrote about a session of the war room, which ends when one of them ends it.
+CREATE TABLE debriefs (
+  id               INTEGER PRIMARY KEY,
+  project_id       TEXT NOT NULL REFERENCES projects(id),
+  author           TEXT NOT NULL,
+  run_id           TEXT REFERENCES agent_runs(id),
+  summary          TEXT NOT NULL,
+  created_at       TEXT NOT NULL,
+  session_ended_at TEXT
+) STRICT;
+CREATE INDEX debriefs_by_project ON debriefs (project_id, id);
+CREATE INDEX debriefs_of_session ON debriefs (project_id) WHERE session_ended_at IS NULL;
+
 -- Log.
 
 -- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.

@@ -3,7 +3,7 @@
 //! | cause | consequences |
 //! |---|---|
 //! | a task changed ([`task_changed`]) | attention of its dependents, the status of its goal, a round of orchestration, the status of the project; when that is complete, plans of managed agents end and routine entries of the raid log go |
-//! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, the claims of one that is put back pass on, notices to leads and assignee, its question is closed |
+//! | a task moved ([`task_moved`]) | the result of its managed agents is derived when it is done, they leave when it is finished, the claims of one that is put back pass on, notices to leads and assignee, its question is closed |
 //! | an agent joined ([`agent_joined`]) | it receives the broadcasts that it missed, the attention that it had left is cleared from its tasks |
 //! | an agent left ([`agent_left`]) | its minions fail, its claims pass on, handshakes stop waiting for it, its open tasks need attention |
 //! | a person left ([`person_left`]) | handshakes stop waiting for them, the senders of what they have not read are notified |

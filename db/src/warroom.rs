@@ -4,6 +4,8 @@ pub(crate) mod battle_plan;
 pub(crate) mod briefing;
 pub(crate) mod claim;
 pub(crate) mod context_left;
+pub(crate) mod debrief;
 pub(crate) mod handover;
 pub(crate) mod party;
 pub(crate) mod raid_log;
+pub(crate) mod result;

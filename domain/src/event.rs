@@ -44,8 +44,10 @@ use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
 use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
+use crate::warroom::result::ResultEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
@@ -144,6 +146,8 @@ join! {
     BattlePlan(BattlePlanEvent),
     RaidLog(RaidLogEvent),
     Handover(HandoverEvent),
+    Result(ResultEvent),
+    Debrief(DebriefEvent),
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ macro_rules! each_refusal {
             Class($crate::warroom::class::refusal::ClassRefusal),
             BattlePlan($crate::warroom::battle_plan::BattlePlanRefusal),
             Handover($crate::warroom::handover::HandoverRefusal),
+            Result($crate::warroom::result::ResultRefusal),
+            Debrief($crate::warroom::debrief::DebriefRefusal),
         }
     };
 }

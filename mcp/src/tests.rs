@@ -28,4 +28,5 @@ mod resource;
 mod table;
 mod token;
 mod warroom;
+mod warroom_enforced;
 mod workflow;

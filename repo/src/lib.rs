@@ -36,6 +36,7 @@ mod remove;
 mod rescue;
 mod review_round;
 mod snapshot;
+mod text_file;
 mod workdir;
 mod worktree;
 
@@ -65,3 +66,4 @@ pub use probe::{git_dir, place, probe};
 pub use relocate::checkout_name;
 pub use rescue::{KeptCommit, RESCUE_PREFIX, Rescue};
 pub use review_round::ROUND_PREFIX;
+pub use text_file::TextFile;

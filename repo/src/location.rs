@@ -38,17 +38,23 @@ impl Repository {
     /// When the checkouts cannot be listed.
     pub fn locate(&self, checkout: &Path, given: &str) -> Result<Option<String>, RepoError> {
         let (literal, pattern) = split_pattern(given);
-        let resolved = resolve(&checkout.join(literal));
-        let roots = self.checkouts()?.into_iter().map(|known| known.workdir).chain([checkout.to_owned()]);
-        let roots = roots.filter_map(|root| root.canonicalize().ok());
-        // A checkout can lie in another one.
-        let inside = roots.filter_map(|root| resolved.strip_prefix(root).ok().map(Path::to_owned)).min_by_key(|inside| inside.components().count());
+        let inside = self.locate_literal(checkout, literal)?.map(|(_, inside)| inside);
         let text = inside.as_deref().and_then(Path::to_str).map(|inside| match (inside, pattern) {
             (inside, "") => inside.to_owned(),
             ("", pattern) => pattern.to_owned(),
             (inside, pattern) => format!("{inside}/{pattern}"),
         });
         Ok(text)
+    }
+
+    /// Returns the checkout that a path without wildcards lies in, and the path inside of it.
+    pub(crate) fn locate_literal(&self, checkout: &Path, given: &str) -> Result<Option<(PathBuf, PathBuf)>, RepoError> {
+        let resolved = resolve(&checkout.join(given));
+        let roots = self.checkouts()?.into_iter().map(|known| known.workdir).chain([checkout.to_owned()]);
+        let roots = roots.filter_map(|root| root.canonicalize().ok());
+        let inside = roots.filter_map(|root| Some((root.clone(), resolved.strip_prefix(&root).ok()?.to_owned())));
+        // A checkout can lie in another one.
+        Ok(inside.min_by_key(|(_, inside)| inside.components().count()))
     }
 }
 

@@ -98,7 +98,7 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, path: &Path) -> Result<(), RepoError> {
-        let Ok((content, mode)) = read_beneath(self.worktree, path) else {
+        let Ok((content, mode)) = read_beneath(self.worktree, path, MAX_FILE_BYTES) else {
             self.skip(path);
             return Ok(());
         };
@@ -111,8 +111,9 @@ impl Builder<'_> {
     }
 }
 
-/// Reads the file or the link at `path` below `root`, with git's mode of it. Follows no link below `root`, and does not wait for a pipe.
-fn read_beneath(root: &Path, path: &Path) -> io::Result<(Vec<u8>, u32)> {
+/// Reads the file of at most `most` bytes or the link at `path` below `root`, with git's mode of it. Follows no link below `root`, and does not
+/// wait for a pipe.
+pub(crate) fn read_beneath(root: &Path, path: &Path, most: u64) -> io::Result<(Vec<u8>, u32)> {
     let folder_flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let mut folder: OwnedFd = open(root, folder_flags, Mode::empty())?;
     let mut names: Vec<Component<'_>> = path.components().collect();
@@ -126,11 +127,11 @@ fn read_beneath(root: &Path, path: &Path) -> io::Result<(Vec<u8>, u32)> {
         // macOS and Linux name a link in this way.
         Err(Errno::ELOOP | Errno::EMLINK) => Ok((readlinkat(&folder, name)?.into_encoded_bytes(), 0o120_000)),
         Err(error) => Err(error.into()),
-        Ok(file) => read_file(File::from(file)),
+        Ok(file) => read_file(File::from(file), most),
     }
 }
 
-fn read_file(file: File) -> io::Result<(Vec<u8>, u32)> {
+fn read_file(file: File, most: u64) -> io::Result<(Vec<u8>, u32)> {
     use std::os::unix::fs::PermissionsExt;
 
     let found = file.metadata()?;
@@ -138,8 +139,8 @@ fn read_file(file: File) -> io::Result<(Vec<u8>, u32)> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut content = Vec::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > MAX_FILE_BYTES {
+    file.take(most + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > most {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok((content, if found.permissions().mode() & 0o100 != 0 { 0o100_755 } else { 0o100_644 }))

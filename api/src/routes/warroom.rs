@@ -1,10 +1,13 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, and the agents that are present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, and the agents that are
+//! present.
 
 mod battle_plan;
 mod claim;
+mod debrief;
 mod handover;
 mod party;
 mod raid_log;
+mod result;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -21,4 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(battle_plan::end_battle_plan))
         .routes(routes!(handover::list_handovers))
         .routes(routes!(raid_log::list_raid_log, raid_log::log_raid))
+        .routes(routes!(result::get_task_result))
+        .routes(routes!(debrief::list_debriefs, debrief::file_debrief))
+        .routes(routes!(debrief::end_session))
 }

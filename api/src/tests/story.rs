@@ -99,6 +99,7 @@ async fn every_route_works() {
     sessions(&mut story).await;
     runs::settings(&mut story).await;
     server::inspect(&mut story, &demo).await;
+    warroom::end_session(&mut story).await;
 
     let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();
     assert_eq!(story.used, all, "every route is in this story, and nothing else");

@@ -1,4 +1,4 @@
-//! A task moves: when it is finished, its managed agents leave; when it is put back, its claims pass on; when
+//! A task moves: when it is done, the result of its managed agents is derived; when it is finished, they leave; when it is put back, its claims pass on; when
 //! it is submitted, its changes are compared with the claims; the participants concerned are notified; its open question is closed.
 //!
 //! The board alone shows moves of managed agents. [`super::task_changed`] follows once all moves of a use case are made.
@@ -23,12 +23,17 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::warroom::claim::write as claim;
+use crate::warroom::result::write as result;
 
 /// Moves a task as the transition table allows.
 pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request: &MoveRequest, found: &EvidenceResult) -> Result<()> {
     let card = &task.card;
     let change = moves::check(tx, caller, task, request, found).await?;
     moves::write_status(tx, caller, task, &change).await?;
+    if change.to == Status::Done && card.status != Status::Done {
+        // Before its agents leave, because they hold the files that they changed.
+        result::derive(tx, card).await?;
+    }
     if change.to != card.status && !change.to.is_open() {
         task_agents_left(tx, &card.project_id, &card.id).await?;
     }

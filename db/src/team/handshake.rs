@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::handshake::row::read;
 use crate::team::handshake::write::complete_if_answered;
+use crate::team::message::send::require_may_write;
 use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant::row as participant;
 
@@ -49,6 +50,8 @@ impl Db {
                     let hint = "Call who to see which agents are active, or wait until one registers.";
                     return Err(Refusal::invalid("agents", "no active agent can acknowledge it", hint).into());
                 }
+                // It is a message to each of them.
+                require_may_write(tx, caller, &participant).await?;
                 let id: i64 =
                     sqlx::query_scalar("INSERT INTO handshakes (project_id, initiated_by, content, created_at) VALUES ($1, $2, $3, $4) RETURNING id")
                         .bind(project.as_str())

@@ -13,6 +13,7 @@ use domain::team::role::Role;
 use domain::team::token::{Permissions, TokenTerms};
 use domain::warroom::battle_plan::NewBattlePlan;
 use domain::warroom::handover::NewHandover;
+use domain::warroom::result::NewTaskResult;
 
 use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task};
@@ -133,10 +134,21 @@ pub(super) async fn assigned(store: &Store, title: &str, to: &str) -> TaskId {
     store.db.create_task(&Caller::owner(), &store.project, new).await.unwrap().card.id
 }
 
-/// Lets the assignee start the task and submit it.
+/// Lets the assignee start the task and submit it, with its result.
 pub(super) async fn submit(store: &Store, task: &TaskId, by: &Caller) {
     stage(store, by, task, Stage::InProgress).await.unwrap();
+    leave_result(store, task, by).await;
     store.db.submit_for_review(by, task, submission("Done as asked")).await.unwrap();
+}
+
+/// Submits a complete result of a task.
+pub(super) async fn leave_result(store: &Store, task: &TaskId, by: &Caller) {
+    store.db.submit_result(by, task, complete_result()).await.unwrap();
+}
+
+pub(super) fn complete_result() -> NewTaskResult {
+    let content = "# What I tried\nA trie\n# What worked\nThe trie\n# Next agent\nUmlauts: src/search.rs:12".to_owned();
+    NewTaskResult { content, file: None }
 }
 
 /// Creates a task that was submitted and approved by a lead.

@@ -67,8 +67,11 @@ impl Topic {
             | "work_paused"
             | "work_resumed"
             | "battle_plan_set"
-            | "battle_plan_ended" => Self::Decisions,
-            "raid_logged" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => Self::Messages,
+            | "battle_plan_ended"
+            | "war_room_session_ended" => Self::Decisions,
+            "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => {
+                Self::Messages
+            }
             _ if kind.starts_with("comment_") || kind.starts_with("handshake_") || kind.starts_with("session_") || kind.starts_with("memory_") => {
                 Self::Messages
             }

@@ -39,8 +39,10 @@ use crate::team::token::TokenEvent;
 use crate::text::excerpt;
 use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
+use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
+use crate::warroom::result::ResultEvent;
 
 /// Characters of a reason or a status that a sentence repeats.
 const QUOTED_CHARACTERS: usize = 120;
@@ -77,6 +79,8 @@ pub const DETAILS: &[&str] = &[
     "claim_granted",
     "claim_released",
     "raid_logged",
+    "task_result_submitted",
+    "debrief_filed",
 ];
 
 /// Words an event for `reader`, who is called "you".
@@ -177,6 +181,9 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Handover(HandoverEvent::Recorded { agent, automatic: true, .. }) => format!("recorded a handover for {}, which left none", who(agent)),
         Event::Handover(HandoverEvent::Continued { agent, .. }) if is_own(agent) => "read the handover of the session before".to_owned(),
         Event::Handover(HandoverEvent::Continued { agent, .. }) => format!("read the handover of {}", who(agent)),
+        Event::Result(ResultEvent::Submitted { .. }) => format!("submitted the result of {task}"),
+        Event::Debrief(DebriefEvent::Filed { .. }) => "filed a debrief".to_owned(),
+        Event::Debrief(DebriefEvent::SessionEnded {}) => "ended the session of the war room".to_owned(),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);

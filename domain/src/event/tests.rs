@@ -137,6 +137,9 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"raid_logged","entry":5,"priority":"high"}
     {"kind":"handover_recorded","agent":"platform/mara","handover":6,"automatic":true}
     {"kind":"handover_continued","agent":"platform/mara","handover":6}
+    {"kind":"task_result_submitted","result":7}
+    {"kind":"debrief_filed","debrief":2}
+    {"kind":"war_room_session_ended"}
     "#);
 }
 

@@ -241,6 +241,8 @@ fn codes_sentences_and_hints_are_stable() {
         Leave it to an agent of the class lead or coder; call who to see the classes.
     class-is-fixed: platform/mara has the class recon, and a class never changes
         Register without agent_class, or under another name.
+    class-creates-no-tasks: platform/mara has the class oracle, and only the class lead creates tasks
+        Propose the task to a lead with send; call who to see the leads.
     report-due: BLOCKED: your report about your context is 6 minutes old, and the class coder reports every 5
         Call set_context with tokens_used and tokens_limit, then send again.
     no-battle-plan: BLOCKED: creating tasks needs an active battle plan, and platform/mara leads without one
@@ -255,6 +257,18 @@ fn codes_sentences_and_hints_are_stable() {
         Call fenix_down first, with the files that were written and a manifest for the successor. A lead may remove an agent that has been silent for 30 minutes.
     no-handover: platform/mara left no handover that nobody has continued
         Call cold_start without predecessor: it lists the handovers that wait for a successor.
+    result-parts-missing: the result lacks what the next agent should know, and file:line citations
+        Add the heading "what the next agent should know" with text below it, at least one citation such as src/lib.rs:12, then call submit_result again.
+    result-file-missing: ../notes.md is not a text file of at most 20000 bytes in this repository
+        Name an existing file relative to the root of the repository, or give its text as content.
+    result-missing: BLOCKED: TASK-007 cannot be closed, because it has no result
+        Its assignee, or a lead that knows the work, calls submit_result with task_id TASK-007. Then call close_task.
+    close-with-close-task: BLOCKED: update_task does not close TASK-007
+        Call close_task with task_id TASK-007 as a lead, after submit_result.
+    session-has-open-tasks: BLOCKED: the session cannot end, because 5 tasks are still open: TASK-007, TASK-008 and 3 more
+        Close each with close_task, or have it marked as failed with update_task; list_tasks shows who has it.
+    debrief-missing: BLOCKED: the session cannot end, because no debrief was filed in it
+        Call debrief with what was reached and what the next session should begin with, then end_session.
     "#);
 }
 

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::event::kinds::events;
 use crate::id::{ProjectId, RunId, TaskId};
-use crate::team::role::{Role, is_lead};
+use crate::team::role::Role;
 use crate::time::Timestamp;
 use crate::warroom::class::AgentClass;
 use crate::warroom::context_left::{ContextLeft, LastReport};
@@ -66,7 +66,7 @@ pub struct Agent {
 impl Agent {
     /// Whether it is an active lead: leads receive copies of messages and can judge work.
     pub fn is_lead(&self) -> bool {
-        self.left_at.is_none() && is_lead(self.trusted, &self.roles)
+        self.left_at.is_none() && AgentClass::leads(Some(self.class), self.trusted, &self.roles)
     }
 
     /// Its last report about its own context. A managed agent, which is measured, has none.

@@ -5,7 +5,7 @@ pub mod refusal;
 use std::time::Duration;
 
 use crate::runs::agent_kind::AgentKind;
-use crate::team::role::Role;
+use crate::team::role::{Role, is_lead};
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -37,6 +37,11 @@ impl AgentClass {
     /// The class of an external agent: the one that it named, or else the one of its roles.
     pub fn of_external(named: Option<Self>, roles: &[Role]) -> Self {
         named.unwrap_or(if roles.contains(&Role::Lead) { Self::Lead } else { Self::Coder })
+    }
+
+    /// Whether an external agent leads: it is trusted, has the role, and did not name another class.
+    pub fn leads(named: Option<Self>, trusted: bool, roles: &[Role]) -> bool {
+        is_lead(trusted, roles) && Self::of_external(named, roles) == Self::Lead
     }
 
     /// Whether it may be assigned a task that changes code, and submit it. A lead may, because the lead of a small team also works.

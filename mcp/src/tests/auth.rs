@@ -32,6 +32,10 @@ fn every_tool() -> Vec<(&'static str, Value)> {
         ("authenticate_agent", json!({"agent_type": "admin"})),
         ("check_inbox", json!({})),
         ("claim_file", json!({"file_path": "a.rs"})),
+        ("close_task", json!({"task_id": "TASK-001"})),
+        ("debrief", json!({"summary": "x"})),
+        ("end_session", json!({})),
+        ("submit_result", json!({"task_id": "TASK-001", "content": "x"})),
         ("close_session", json!({"session_id": "session_0123456789abcdef"})),
         ("cold_start", json!({})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
@@ -205,6 +209,8 @@ async fn another_project_does_not_exist() {
             ("assign_role_hat", json!({"task_id": "TASK-002", "role": "builder"})),
             ("submit_for_review", json!({"task_id": "TASK-002", "summary": "x"})),
             ("approve_task", json!({"task_id": "TASK-002"})),
+            ("close_task", json!({"task_id": "TASK-002"})),
+            ("submit_result", json!({"task_id": "TASK-002", "content": "x"})),
             ("reject_task", json!({"task_id": "TASK-002", "reason": "x"})),
             ("verify_task", json!({"task_id": "TASK-002"})),
             ("reject_verification", json!({"task_id": "TASK-002", "reason": "x"})),
@@ -257,7 +263,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
         assert_eq!(mine.len(), 17);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 57);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 61);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -3,7 +3,7 @@
 use domain::team::role::Role;
 use serde_json::{Value, json};
 
-use super::fixture::{Board, Client, PERSON, call, done};
+use super::fixture::{Board, Client, PERSON, RESULT, call, done};
 
 /// Calls what must be refused with `code`, by words that hold `hint`.
 async fn refused(client: &Client, tool: &str, arguments: Value, code: &str, hint: &str) {
@@ -154,6 +154,7 @@ async fn untrusted_agent_may_only_message_and_take_tasks() {
     ] {
         refused(&kim, tool, arguments, "unverified", "Ask the human for a token of your own").await;
     }
+    done(&kim, "submit_result", json!({"task_id": "TASK-002", "content": RESULT})).await;
     done(&lena, "check_inbox", json!({})).await;
     done(&lena, "approve_task", task.clone()).await;
     let other = server.modern(&board.stranger(&server, "tim").await).await;
@@ -182,6 +183,7 @@ async fn builder_cannot_review_own_work() {
     done(&mara, "submit_for_review", json!({"task_id": "TASK-002", "summary": "done"})).await;
     refused(&mara, "approve_task", task.clone(), "not-independent", "Leave it to an agent that neither built nor approved it").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "not-independent", "neither built nor approved").await;
+    done(&mara, "submit_result", json!({"task_id": "TASK-002", "content": RESULT})).await;
     done(&lena, "approve_task", task.clone()).await;
     for client in [&mara, &lena] {
         refused(client, "verify_task", task.clone(), "not-independent", "neither built nor approved").await;

@@ -39,6 +39,9 @@ pub(super) type Client = RunningService<RoleClient, ()>;
 
 pub(super) const PERSON: &str = "the-person";
 
+/// A complete result of a task.
+pub(super) const RESULT: &str = "# What I tried\nA trie\n# What worked\nThe trie\n# Next agent\nUmlauts: src/search.rs:12";
+
 /// The secret in `server.json`.
 pub(super) const SECRET: &str = "the-secret";
 

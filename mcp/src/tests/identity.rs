@@ -187,6 +187,9 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "update_task" => json!({"task_id": task, "status": stages[pick % stages.len()], "result": mark}),
         "assign_role_hat" => json!({"task_id": task, "role": "builder"}),
         "submit_for_review" => json!({"task_id": task, "summary": mark}),
+        "close_task" => json!({"task_id": task}),
+        "submit_result" => json!({"task_id": task, "content": result(&mark)}),
+        "debrief" => json!({"summary": mark}),
         "approve_task" | "verify_task" => json!({"task_id": task, "notes": mark}),
         "reject_task" | "reject_verification" => json!({"task_id": task, "reason": mark}),
         "create_goal" => json!({"title": mark}),
@@ -202,6 +205,11 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "log_minion" => json!({"task_description": mark, "status": "spawned"}),
         _ => json!({}),
     }
+}
+
+/// A result with a mark in each part.
+fn result(mark: &str) -> String {
+    format!("# Tried\n{mark}\n# Worked\n{mark}\n# Next agent\n{mark} a.rs:1")
 }
 
 fn mark(case: usize) -> String {

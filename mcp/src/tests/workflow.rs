@@ -6,7 +6,7 @@ use domain::id::TaskId;
 use domain::team::role::Role;
 use serde_json::json;
 
-use super::fixture::{Board, Client, PERSON, done, refused};
+use super::fixture::{Board, Client, PERSON, RESULT, done, refused};
 
 struct Team {
     board: Board,
@@ -62,6 +62,7 @@ async fn build_approve_and_verify_by_three_agents() {
     assert_eq!(team.stage().await, Stage::InProgress);
     done(&team.mara, "check_inbox", json!({})).await;
     done(&team.mara, "update_task", json!({"task_id": task, "status": "review", "result": "umlauts too"})).await;
+    done(&team.mara, "submit_result", json!({"task_id": task, "content": RESULT})).await;
     done(&team.lena, "approve_task", json!({"agent_name": "lena", "task_id": task, "notes": "good"})).await;
     assert_eq!(team.stage().await, Stage::Completed);
     let text = refused(&team.tess, "reject_verification", json!({"task_id": task, "reason": ""})).await;
@@ -133,6 +134,7 @@ async fn goal_follows_its_tasks_and_is_signed_off() {
     done(&team.mara, "check_inbox", json!({})).await;
     done(&team.mara, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
     done(&team.mara, "submit_for_review", json!({"task_id": task, "summary": "done"})).await;
+    done(&team.mara, "submit_result", json!({"task_id": task, "content": RESULT})).await;
     done(&team.lena, "approve_task", json!({"task_id": task})).await;
     assert!(refused(&team.lena, "verify_goal", json!({"goal_id": "GOAL-001"})).await.contains("has unverified tasks: TASK-002"));
     done(&team.tess, "verify_task", json!({"task_id": task})).await;

@@ -95,6 +95,9 @@ async fn builder_can_neither_approve_nor_verify() {
     refused(&server, &ben, "approve_task", id(json!({})), "lead-only").await;
     refused(&server, &vera, "verify_task", id(json!({})), "illegal-stage").await;
     text(&server, &mara, "check_inbox", json!({})).await;
+    refused(&server, &mara, "approve_task", id(json!({})), "result-missing").await;
+    text(&server, &ben, "submit_result", id(json!({"content": "# What I tried\nOne post\n# What worked\nTwo posts\n# Next agent\nSee gate.rs:1"})))
+        .await;
     text(&server, &mara, "approve_task", id(json!({"notes": "Well built"}))).await;
 
     refused(&server, &ben, "verify_task", id(json!({})), "not-independent").await;

@@ -49,6 +49,8 @@ async fn inbox(server: &TestServer, token: &str) -> Vec<Value> {
 async fn build_and_approve(server: &TestServer, builder: &str, lead: &str, task: &TaskId) {
     text(server, builder, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
     text(server, builder, "submit_for_review", json!({"task_id": task, "summary": "It stands"})).await;
+    let content = "# What I tried\nOne post\n# What worked\nTwo posts\n# Next agent\nSee gate.rs:1";
+    text(server, builder, "submit_result", json!({"task_id": task, "content": content})).await;
     text(server, lead, "approve_task", json!({"task_id": task})).await;
 }
 

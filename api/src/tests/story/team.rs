@@ -9,6 +9,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::team::agent::Registration;
 use domain::team::message::NewMessage;
 use domain::team::minion::MinionStatus;
+use domain::warroom::result::NewTaskResult;
 use serde_json::{Value, json};
 
 use super::Story;
@@ -139,6 +140,8 @@ pub(super) async fn pass_the_gates(story: &mut Story, mara: &Caller) {
     let linked = story.act("post", "/api/tasks/{id}/goal", size.as_str(), json!({"goal_id": "GOAL-001"}), StatusCode::OK).await;
     assert_eq!(linked["goal_id"], "GOAL-001");
     let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
+    let content = "# Tried\nTen points\n# Worked\nTwelve\n# Next agent\nSee style.css:3".to_owned();
+    db.submit_result(mara, &size, NewTaskResult { content, file: None }).await.unwrap();
     db.approve_task(&lena, &size, None, EvidenceResult::Nothing).await.unwrap();
     let verified = story.act("post", "/api/tasks/{id}/verify", size.as_str(), json!({}), StatusCode::OK).await;
     assert_eq!((verified["status"].as_str(), verified["verified_by"].as_str(), &verified["note"]), (Some("done"), Some("human"), &Value::Null));
@@ -157,6 +160,7 @@ pub(super) async fn coordinate(story: &mut Story, mara: &Caller) {
     let begun = story.act("post", "/api/projects/{id}/handshakes", PROJECT, new, StatusCode::CREATED).await;
     assert_eq!((begun["status"].as_str(), begun["targets"][0]["agent_name"].as_str()), (Some("pending"), Some("platform/mara")));
     let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
+    db.check_inbox(&lena, &project, None).await.unwrap();
     let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into()]).await.unwrap();
     let done = story.act("post", "/api/handshakes/{id}/acknowledge", &asked.id.to_string(), Value::Null, StatusCode::OK).await;
     assert_eq!(done["status"], "completed");

@@ -1,10 +1,14 @@
-//! A person sets and ends battle plans, reads and writes the raid log, and takes a claim away.
+//! A person sets and ends battle plans, reads and writes the raid log, takes a claim away, reads results, and ends a session.
 
 use axum::http::StatusCode;
-use db::Caller;
+use db::{Caller, MoveRequest};
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::id::ProjectId;
+use domain::runs::evidence::EvidenceResult;
 use domain::warroom::handover::NewHandover;
 use domain::warroom::raid_log::NewRaidLogEntry;
+use domain::warroom::result::NewTaskResult;
 use serde_json::{Value, json};
 
 use super::Story;
@@ -94,4 +98,39 @@ pub(super) async fn release_claim(story: &mut Story, mara: &Caller) {
     assert_eq!(taken["path"], "src/lib.rs");
     let gone = story.act("post", release, PROJECT, json!({"path": "src/lib.rs", "reason": "again"}), StatusCode::NOT_FOUND).await;
     assert_eq!(gone["code"], "claim-not-held");
+}
+
+/// A person reads the result of a task, and ends the session of a project after a debrief.
+pub(super) async fn end_session(story: &mut Story) {
+    let (db, owner) = (story.server.state.db.clone(), Caller::owner());
+    let result = "/api/tasks/{id}/result";
+    let project = story.server.project().await;
+    let task = db.create_task(&owner, &project, NewTask { title: "Journey".to_owned(), start: true, ..NewTask::default() }).await.unwrap().card.id;
+    db.move_task(&owner, &task, MoveRequest::to(Status::InProgress), EvidenceResult::Nothing).await.unwrap();
+    let none = story.call("get", result, task.as_str(), "", Value::Null).await;
+    assert_eq!((none.status, none.json()["code"].as_str()), (StatusCode::NOT_FOUND, Some("not-found")), "{}", none.text);
+    let content = "# Tried\nA trie\n# Worked\nThe trie\n# Next agent\nUmlauts: search.rs:12".to_owned();
+    db.submit_result(&owner, &task, NewTaskResult { content: content.clone(), file: None }).await.unwrap();
+    let shown = story.get(result, task.as_str()).await;
+    assert_eq!((&shown["content"], &shown["author"], &shown["derived"]), (&json!(content), &json!("human"), &json!(false)));
+
+    let (debriefs, end, project) = ("/api/projects/{id}/debriefs", "/api/projects/{id}/end-session", project.to_string());
+    let open = story.act("post", end, &project, Value::Null, StatusCode::CONFLICT).await;
+    assert_eq!((&open["code"], open["detail"].as_str().unwrap().contains(task.as_str())), (&json!("session-has-open-tasks"), true), "{open}");
+    db.move_task(&owner, &task, MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
+    let missing = story.act("post", end, &project, Value::Null, StatusCode::CONFLICT).await;
+    assert_eq!((&missing["code"], missing["hint"].is_string()), (&json!("debrief-missing"), true));
+    for body in [json!({"summary": " "}), json!({"summary": "x".repeat(20_001)}), json!({"summary": "a\u{0}b"}), json!({})] {
+        story.act("post", debriefs, &project, body, StatusCode::UNPROCESSABLE_ENTITY).await;
+    }
+    let filed = story.act("post", debriefs, &project, json!({"summary": "The trie is built"}), StatusCode::CREATED).await;
+    let ended = story.act("post", end, &project, Value::Null, StatusCode::OK).await;
+    assert_eq!((&ended["waiting"], &ended["log_entries"]), (&json!([]), &json!(0)), "{ended}");
+    let listed = story.get(debriefs, &project).await;
+    assert_eq!(
+        (&listed["items"][0]["id"], &listed["items"][0]["session_ended_at"], &listed["next"]),
+        (&filed["id"], &ended["ended_at"], &Value::Null)
+    );
+    let before = story.call("get", debriefs, &project, &format!("?before={}", filed["id"]), Value::Null).await.json();
+    assert_eq!(before["items"], json!([]));
 }

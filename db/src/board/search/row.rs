@@ -125,7 +125,8 @@ async fn matching(
 
 /// The texts with their places, each found by a key.
 pub(crate) const TEXTS: &str = "SELECT d.id, d.kind, d.reference, d.project_id, p.title AS project_title, d.task_id, t.title AS task_title,
-    t.description, t.result, COALESCE(c.content, m.content, r.error, l.entry) AS content, t.created_by, c.author_role, c.author_name, m.from_agent, r.phase,
+    t.description, t.result, CASE d.kind WHEN 'task' THEN (SELECT content FROM task_results WHERE task_results.task_id = t.id ORDER BY task_results.id DESC LIMIT 1) END AS left_behind,
+    COALESCE(c.content, m.content, r.error, l.entry) AS content, t.created_by, c.author_role, c.author_name, m.from_agent, r.phase,
     e.key, e.value, e.owner, l.author, COALESCE(c.created_at, m.created_at, r.completed_at, e.updated_at, l.created_at, t.created_at) AS at
   FROM search_documents d JOIN projects p ON p.id = d.project_id LEFT JOIN tasks t ON t.id = d.task_id
     LEFT JOIN comments c ON d.kind = 'comment' AND c.id = d.reference
@@ -167,7 +168,7 @@ fn candidate_of(row: &SqliteRow) -> Result<Candidate> {
         SearchKind::Finding => None,
     };
     let body = match kind {
-        SearchKind::Task => task_body(row.try_get("description")?, row.try_get("result")?),
+        SearchKind::Task => task_body(row.try_get("description")?, row.try_get("result")?, row.try_get("left_behind")?),
         SearchKind::Memory => json(row, "value")?.map(|value| searchable_text(&value)).unwrap_or_default(),
         SearchKind::Comment | SearchKind::Message | SearchKind::Run | SearchKind::Finding | SearchKind::Log => {
             row.try_get::<Option<String>, _>("content")?.unwrap_or_default()
@@ -189,9 +190,9 @@ fn candidate_of(row: &SqliteRow) -> Result<Candidate> {
     })
 }
 
-/// The text of a task below its title: its description, and its result if it has one. Of a submission, the summary.
-pub(crate) fn task_body(description: Option<&str>, result: Option<&str>) -> String {
+/// The text of a task below its title: its description, the summary of its submission, and the result that was left behind.
+pub(crate) fn task_body(description: Option<&str>, result: Option<&str>, left: Option<&str>) -> String {
     let submission = result.and_then(|result| serde_json::from_str::<Submission>(result).ok());
     let result = submission.as_ref().map(|submission| submission.summary.as_str()).or(result);
-    description.into_iter().chain(result).collect::<Vec<_>>().join("\n\n")
+    description.into_iter().chain(result).chain(left).collect::<Vec<_>>().join("\n\n")
 }

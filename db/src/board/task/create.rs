@@ -10,6 +10,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::text;
+use domain::warroom::class::AgentClass;
+use domain::warroom::class::refusal::ClassRefusal;
 
 use crate::board::dependency::write as dependency;
 use crate::board::goal::write as goal;
@@ -23,7 +25,8 @@ use crate::consequences::task_changed::{task_changed, tasks_changed};
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::participant::row as participant;
+use crate::team::agent::row as agents;
+use crate::team::participant::row::{self as participant, Participant};
 use crate::warroom::battle_plan::{row as battle_plans, write as battle_plan};
 
 impl Db {
@@ -45,6 +48,7 @@ impl Db {
                 if new.goal_id.is_some() {
                     participant.require_lead("linking tasks to goals")?;
                 }
+                require_class(tx, caller, &participant).await?;
                 battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
                 let speaker = participant.name;
                 let fields = new.fields()?;
@@ -202,6 +206,15 @@ async fn require_open_plan(tx: &mut Tx, caller: &Caller, parent: &Card) -> Resul
 async fn plan_of(tx: &mut Tx, run: &RunCaller) -> Result<TaskId> {
     let own = tasks::card(&mut tx.connection, &run.task_id).await?;
     Ok(own.round_of.unwrap_or(own.id))
+}
+
+/// Refuses an agent that named a class other than lead. One without a class proposes tasks, which are held.
+async fn require_class(tx: &mut Tx, caller: &Caller, participant: &Participant) -> Result<()> {
+    let Caller::Agent(_) = caller else { return Ok(()) };
+    match agents::named_class(&mut tx.connection, &participant.project, &participant.name).await? {
+        None | Some(AgentClass::Lead) => Ok(()),
+        Some(class) => Err(ClassRefusal::CreatesNoTasks { agent: participant.name.clone(), class }.into()),
+    }
 }
 
 /// Returns the hold of a new child: in a project that asks for approval, an unfinished plan holds its tasks.

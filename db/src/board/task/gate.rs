@@ -1,5 +1,6 @@
 //! Review gates for external agents: submit, approve or reject, verify. Each is a move by the transition table.
 
+mod close;
 mod review;
 mod verify;
 
@@ -12,8 +13,10 @@ use domain::board::task::{Task, TaskUpdate};
 use domain::board::transition::Mover;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
+use domain::warroom::result::ResultRefusal;
 
 use crate::board::task::row as tasks;
 use crate::board::task::row::mover::{movers, require_own_task};
@@ -41,6 +44,9 @@ impl Db {
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let (task, participant) = load_for_participant(tx, caller, &id).await?;
+                if update.stage == Some(Stage::Closed) && matches!(caller, Caller::Agent(_)) && task.card.phase == AgentKind::Coder {
+                    return Err(ResultRefusal::ClosedElsewhere { task: id }.into());
+                }
                 if update == TaskUpdate::default() {
                     return Err(Refusal::invalid("status", "the update is empty", "Give status, assigned_to or result.").into());
                 }

@@ -28,6 +28,7 @@ use crate::context::session::write as context;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::runs::run::write::fence_run;
+use crate::warroom::result::row as results;
 
 /// A task to insert.
 pub(crate) struct NewTaskRow {
@@ -46,7 +47,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     let now = tx.now.to_string();
     let fields = row.fields;
     let title = fields.title.clone();
-    let text = searchable(&fields.title, fields.description.as_deref(), None);
+    let text = searchable(&fields.title, fields.description.as_deref(), None, None);
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
                             created_at, updated_at, created_by)
@@ -91,15 +92,16 @@ pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields)
     index(tx, id).await
 }
 
-/// Updates the searchable text of a task from its fields and its result.
+/// Updates the searchable text of a task from its fields, its submission and its result.
 pub(crate) async fn index(tx: &mut Tx, id: &TaskId) -> Result<()> {
     let row = sqlx::query("SELECT title, description, result FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
-    let text = searchable(row.try_get("title")?, row.try_get("description")?, row.try_get("result")?);
+    let left = results::newest(&mut tx.connection, id).await?.map(|result| result.content);
+    let text = searchable(row.try_get("title")?, row.try_get("description")?, row.try_get("result")?, left.as_deref());
     search::replace(tx, SearchKind::Task, id.as_str(), &text).await.map(drop)
 }
 
-fn searchable(title: &str, description: Option<&str>, result: Option<&str>) -> String {
-    format!("{title}\n{}", task_body(description, result))
+fn searchable(title: &str, description: Option<&str>, result: Option<&str>, left: Option<&str>) -> String {
+    format!("{title}\n{}", task_body(description, result, left))
 }
 
 /// Sets the hat that the next assignee gets.

@@ -5,11 +5,12 @@ use domain::id::ProjectId;
 use domain::team::agent::RUNNER;
 use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
 use domain::team::person::is_person;
-use domain::team::role::{Role, is_lead};
+use domain::team::role::Role;
+use domain::warroom::class::AgentClass;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use super::row::{COLUMNS, received_by};
-use crate::engine::column::count;
+use crate::engine::column::{count, optional};
 use crate::error::Result;
 
 /// The deliveries that a response to `$2` includes: all that were not acknowledged, except those in the conversation of a live run.
@@ -17,10 +18,11 @@ use crate::error::Result;
 const WAITING: &str = "d.project_id = $1 AND d.recipient = $2 AND d.read_at IS NULL AND d.state <> 'in_conversation'";
 
 /// The undelivered messages of `$2` by sender.
-pub(crate) const UNREAD: &str = "SELECT m.from_agent, a.trusted, a.roles, COUNT(*) AS all_kinds, COUNT(*) FILTER (WHERE d.kind <> 'copy') AS blocking
+pub(crate) const UNREAD: &str =
+    "SELECT m.from_agent, a.trusted, a.roles, a.class, COUNT(*) AS all_kinds, COUNT(*) FILTER (WHERE d.kind <> 'copy') AS blocking
     FROM deliveries d JOIN messages m ON m.id = d.message_id LEFT JOIN agents a ON a.project_id = d.project_id AND a.name = m.from_agent
     WHERE d.project_id = $1 AND d.recipient = $2 AND d.read_at IS NULL AND d.state = 'pending'
-    GROUP BY m.from_agent, a.trusted, a.roles ORDER BY MIN(m.id)";
+    GROUP BY m.from_agent, a.trusted, a.roles, a.class ORDER BY MIN(m.id)";
 
 /// Direct messages that ended with their recipient. Copies, broadcasts and the runner's own messages need no notice, managed agents that have
 /// ended receive none, and no sender receives two.
@@ -88,7 +90,8 @@ pub(super) async fn unread(connection: &mut SqliteConnection, project: &ProjectI
     for row in &rows {
         let sender: String = row.try_get("from_agent")?;
         let roles: Vec<Role> = row.try_get::<Option<&str>, _>("roles")?.map_or(Ok(Vec::new()), serde_json::from_str)?;
-        let from_lead = is_lead(row.try_get::<Option<bool>, _>("trusted")?.unwrap_or_default(), &roles);
+        let trusted = row.try_get::<Option<bool>, _>("trusted")?.unwrap_or_default();
+        let from_lead = AgentClass::leads(optional(row, "class")?, trusted, &roles);
         let blocking = count(row, "blocking")?;
         unread.count += count(row, "all_kinds")?;
         unread.blocking_count += blocking;

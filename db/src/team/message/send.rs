@@ -54,12 +54,7 @@ impl Db {
                 for name in &new.cc {
                     copies.push(cc_recipient(roster.mailbox(tx, &participant.name, name).await?)?);
                 }
-                // The human sees new messages without checking an inbox, and the runner only reports events.
-                let confirmed = match caller {
-                    Caller::Person(_) | Caller::Runner => Vec::new(),
-                    Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &project, &participant.name).await?,
-                };
-                require_fresh_report(tx, caller).await?;
+                let confirmed = require_may_write(tx, caller, &participant).await?;
                 // Only a message that names a task itself assigns work; an answer about one does not.
                 if new.task_id.is_some() && copies.iter().chain([&to]).any(|name| roster.is_instructed(name)) {
                     battle_plans::require(&mut tx.connection, caller, &participant, "sending task assignments").await?;
@@ -83,6 +78,18 @@ impl Db {
         })
         .await
     }
+}
+
+/// Refuses a sender with undelivered messages, or with an old report about its context. Returns the messages of its last delivery, which now
+/// count as read.
+pub(crate) async fn require_may_write(tx: &mut Tx, caller: &Caller, participant: &Participant) -> Result<Vec<AcknowledgedMessage>> {
+    // The human sees new messages without checking an inbox, and the runner only reports events.
+    let confirmed = match caller {
+        Caller::Person(_) | Caller::Runner => Vec::new(),
+        Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &participant.project, &participant.name).await?,
+    };
+    require_fresh_report(tx, caller).await?;
+    Ok(confirmed)
 }
 
 /// Rejects `all` as a copy's recipient, because a broadcast already reaches everyone.

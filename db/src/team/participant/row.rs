@@ -4,11 +4,13 @@ use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::refusal::AgentRefusal;
-use domain::team::role::{Role, is_lead};
+use domain::team::role::Role;
+use domain::warroom::class::AgentClass;
 use sqlx::{Row, SqliteConnection};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
+use crate::engine::column::optional;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::{Roster, RosterEntry};
@@ -65,7 +67,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
         }
         Caller::Run(run) => with_rights(true, matches!(run.phase, AgentKind::Planner | AgentKind::Orchestrator)),
         Caller::Agent(_) | Caller::Invite(_) => {
-            let row = sqlx::query("SELECT trusted, roles FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
+            let row = sqlx::query("SELECT trusted, roles, class FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
                 .bind(project.as_str())
                 .bind(&name)
                 .fetch_optional(connection)
@@ -73,7 +75,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
                 .ok_or_else(|| AgentRefusal::Left { agent: name.clone() })?;
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let trusted: bool = row.try_get("trusted")?;
-            with_rights(trusted, is_lead(trusted, &roles))
+            with_rights(trusted, AgentClass::leads(optional(&row, "class")?, trusted, &roles))
         }
     })
 }

@@ -8,7 +8,7 @@ use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, completed, crew, messages_to, stage, submission, submit, update};
+use crate::tests::external_agents::{assigned, completed, crew, leave_result, messages_to, stage, submission, submit, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 #[tokio::test]
@@ -18,6 +18,7 @@ async fn work_passes_every_gate_and_notifies_participants() {
     let task = assigned(&store, "A page", "ben").await;
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     let first = Submission { files_changed: Some("a.rs, b.rs".to_owned()), test_results: Some("12 passed".to_owned()), ..submission("It is there") };
+    leave_result(&store, &task, &crew.ben).await;
     let submitted = store.db.submit_for_review(&crew.ben, &task, first).await.unwrap();
     insta::assert_snapshot!(submitted.result.unwrap(), @r#"{"summary":"It is there","files":"a.rs, b.rs","test_results":"12 passed"}"#);
     store.db.reject_task(&crew.lena, &task, "The title is missing").await.unwrap();
@@ -140,6 +141,7 @@ async fn refusals_name_the_next_step() {
     assert_eq!(code(update(&store, &crew.tess, &task, result("mine")).await), "not-assignee");
     assert_eq!(store.dump().await, before);
     store.db.submit_for_review(&crew.ben, &task, submission("Now")).await.unwrap();
+    leave_result(&store, &task, &crew.ben).await;
     assert_eq!(code(store.db.submit_for_review(&crew.ben, &task, submission("Again")).await), "illegal-stage");
     assert_eq!(code(store.db.approve_task(&crew.tess, &task, None, EvidenceResult::Nothing).await), "lead-only");
     assert_eq!(code(store.db.reject_task(&crew.ben, &task, "Not so fast").await), "lead-only");
@@ -207,6 +209,7 @@ async fn assignee_work_is_not_approved_by_merging_an_earlier_branch() {
         store.move_with(&Caller::owner(), &task, Status::InProgress, Some("Differently"), EvidenceResult::Nothing).await.unwrap();
         store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await.unwrap();
         store.db.submit_for_review(&crew.ben, &task, submission("In my own checkout")).await.unwrap();
+        leave_result(&store, &task, &crew.ben).await;
         let queued = store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await;
         assert!(refusal(queued).hint().contains("unassign it"));
         let approver = if by_person { &Caller::owner() } else { &crew.lena };

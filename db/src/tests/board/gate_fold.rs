@@ -16,7 +16,7 @@ use domain::team::role::Role;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::tests::external_agents::submission;
+use crate::tests::external_agents::{complete_result, submission};
 use crate::tests::store::{Store, evidence, head, new_task, whole_board};
 use crate::{Caller, Error, MoveRequest, Result};
 
@@ -90,7 +90,10 @@ impl World {
                 let update = TaskUpdate { stage, assigned_to, result: self.dice.random::<bool>().then(|| "Words".to_owned()) };
                 db.update_task(&caller, &task, update, found).await.map(drop)
             }
-            8..10 => db.submit_for_review(&caller, &task, submission("Done")).await.map(drop),
+            8..10 => {
+                db.submit_result(&caller, &task, complete_result()).await?;
+                db.submit_for_review(&caller, &task, submission("Done")).await.map(drop)
+            }
             10..12 => db.approve_task(&caller, &task, None, found).await.map(drop),
             12 => db.reject_task(&caller, &task, "Not yet").await.map(drop),
             13..16 => db.verify_task(&caller, &task, None).await.map(drop),

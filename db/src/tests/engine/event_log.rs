@@ -34,11 +34,12 @@ use domain::team::role::Role;
 use domain::team::token::TokenTerms;
 use domain::warroom::battle_plan::BattlePlanStatus;
 use domain::warroom::context_left::ContextReport;
+use domain::warroom::debrief::NewDebrief;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
-use crate::tests::external_agents::{assigned, completed, crew, manifest, named};
-use crate::tests::store::{Store, head, landing, probe, whole_board};
+use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
+use crate::tests::store::{Store, head, landing, new_task, probe, whole_board};
 use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
 /// Records every event of collaboration.
@@ -214,7 +215,7 @@ async fn claims(store: &Store) {
     store.claim(&Caller::owner(), "a.rs").await.unwrap();
 }
 
-/// A battle plan that ends, an entry of the raid log, and a handover that its agent reads itself.
+/// A battle plan that ends, an entry of the raid log, a handover that its agent reads itself, a result, and a session that ends with its debrief.
 async fn warroom(store: &Store) {
     store.plan_battle().await;
     let new = NewRaidLogEntry { entry: "The port is taken".to_owned(), priority: None };
@@ -224,6 +225,14 @@ async fn warroom(store: &Store) {
     let ivy = store.member("ivy", &[]).await;
     store.db.hand_over(&ivy, &store.project, manifest("Next: the parser")).await.unwrap();
     store.db.cold_start(&ivy, &store.project, None).await.unwrap();
+    let other = NewProject { title: "Session".to_owned(), ..NewProject::default() };
+    let other = store.db.create_project(&Caller::owner(), other, probe()).await.unwrap().id;
+    let task = store.db.create_task(&Caller::owner(), &other, new_task("Journey")).await.unwrap().card.id;
+    store.move_to(&Caller::owner(), &task, Status::InProgress).await.unwrap();
+    leave_result(store, &task, &Caller::owner()).await;
+    store.move_to(&Caller::owner(), &task, Status::Done).await.unwrap();
+    store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();
+    store.db.end_session(&Caller::owner(), &other).await.unwrap();
 }
 
 /// A project that was archived and restored and is being deleted, and one of which only its empty events are left.

@@ -90,6 +90,7 @@ async fn builder_stays_builder_after_reassignment() {
     let to = TaskUpdate { assigned_to: Some("cleo".to_owned()), ..TaskUpdate::default() };
     update(&store, &crew.lena, &task, to).await.unwrap();
     store.db.submit_for_review(&cleo, &task, crate::tests::external_agents::submission("I finished it")).await.unwrap();
+    crate::tests::external_agents::leave_result(&store, &task, &cleo).await;
     store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(contributors(&store.card(&task).await), "cleo / ben+cleo / lena / -");
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);

@@ -33,8 +33,9 @@ async fn agents_cannot_act_in_another_project() {
     let hidden = db.create_task(&Caller::owner(), &there, new_task("Hidden")).await.unwrap().card.id;
     let token = db.create_agent_token(&Caller::owner(), &there, named("ida", &[]), TokenTerms::default()).await.unwrap();
     let ida = db.caller(&token).await.unwrap().unwrap();
-    let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
     let handshake = db.initiate_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
+    db.check_inbox(&ida, &there, None).await.unwrap();
+    let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
     let before = store.dump().await;
     let contract = || NewContract { name: "save".to_owned(), kind: ContractType::Other, spec: "x".to_owned() };
     for stranger in [&mara, &ole, &coder.caller, &store.invite()] {

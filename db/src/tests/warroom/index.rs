@@ -4,11 +4,14 @@ use domain::warroom::raid_log::Priority;
 
 use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
+use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, OPEN_TASKS};
 use crate::warroom::claim::row::{CLAIMS, EXTERNAL, WAITS};
+use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::raid_log::row::list_sql;
+use crate::warroom::result::row as result;
 
 #[tokio::test]
 async fn raid_log_is_read_in_the_order_of_an_index() {
@@ -47,4 +50,31 @@ async fn claims_are_read_for_one_repository() {
     }
     let plan = plan(&store, EXTERNAL).await;
     assert!(!plan.contains("SCAN a\n") && plan.contains("SEARCH a USING INDEX"), "agents are found by name: {plan}");
+}
+
+#[tokio::test]
+async fn results_and_debriefs_are_read_without_a_scan() {
+    let store = Store::board().await;
+    for statement in [
+        battle_plan::ALL_ACTIVE,
+        result::NEWEST,
+        result::ATTEMPTS,
+        result::VERDICTS,
+        result::LAST_COMMENT,
+        result::HELD,
+        debrief::OF_PROJECT,
+        debrief::FILED,
+        debrief::OPEN,
+        debrief::WAITING,
+        debrief_writes::END,
+    ] {
+        let plan = plan(&store, statement).await;
+        // A scan of an index of open tasks is small.
+        assert!(
+            plan.lines().all(|line| !line.starts_with("SCAN ") || line.contains("tasks_open") || line == "SCAN CONSTANT ROW"),
+            "{plan}\n{statement}"
+        );
+    }
+    let newest = plan(&store, result::NEWEST).await;
+    assert!(newest.contains("task_results_by_task (task_id=?)") && !newest.contains("TEMP B-TREE"), "{newest}");
 }

@@ -13,6 +13,8 @@ use crate::team::participant::row::Participant;
 
 /// Whether a project `$1` has an active plan, whatever its scope.
 pub(crate) const ANY_ACTIVE: &str = "SELECT 1 FROM battle_plans WHERE project_id = $1 AND status = 'active' LIMIT 1";
+/// All active plans of a project `$1`.
+pub(crate) const ALL_ACTIVE: &str = "SELECT * FROM battle_plans WHERE project_id = $1 AND status = 'active'";
 /// The active plan of a project `$1` with the scope `$2` and the zone `$3`.
 pub(crate) const ACTIVE: &str = "SELECT * FROM battle_plans WHERE project_id = $1 AND scope = $2 AND COALESCE(zone, '') = $3 AND status = 'active'";
 /// Plans of a project `$1` before the plan `$2`, newest first, at most `$3`.

@@ -84,6 +84,16 @@ pub(crate) async fn complete_managed(tx: &mut Tx, caller: &Caller, project: &Pro
     Ok(())
 }
 
+/// Completes all active plans of a project at the end of a session. Returns their numbers.
+pub(crate) async fn complete_all(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<Vec<i64>> {
+    let rows = sqlx::query(row::ALL_ACTIVE).bind(project.as_str()).fetch_all(&mut tx.connection).await?;
+    let plans = rows.iter().map(row::plan_of).collect::<Result<Vec<_>>>()?;
+    for plan in &plans {
+        end(tx, caller, plan, BattlePlanStatus::Completed).await?;
+    }
+    Ok(plans.iter().map(|plan| plan.id).collect())
+}
+
 fn record(tx: &mut Tx, caller: &Caller, project: &ProjectId, event: BattlePlanEvent) {
     tx.record_without_card(caller, project, None, event);
 }

@@ -40,12 +40,11 @@ pub(super) async fn append(tx: &mut Tx, caller: &Caller, project: &ProjectId, en
     Ok(logged)
 }
 
-/// Removes the entries that do not outlive the session. The event of the project that is complete covers it.
-pub(crate) async fn remove_routine(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+/// Removes the entries that do not outlive the session. The event of the project that is complete, or of the session, covers it. Returns their number.
+pub(crate) async fn remove_routine(tx: &mut Tx, project: &ProjectId) -> Result<u64> {
     let texts: Vec<i64> = sqlx::query_scalar(ROUTINE_TEXTS).bind(project.as_str()).fetch_all(&mut tx.connection).await?;
     if !texts.is_empty() {
         words_index::remove_all(&mut tx.connection, &texts).await?;
     }
-    sqlx::query(ROUTINE).bind(project.as_str()).execute(&mut tx.connection).await?;
-    Ok(())
+    Ok(sqlx::query(ROUTINE).bind(project.as_str()).execute(&mut tx.connection).await?.rows_affected())
 }

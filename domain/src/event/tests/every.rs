@@ -149,6 +149,9 @@ pub(super) fn every() -> Vec<Event> {
         RaidLogEvent::Logged { entry: 5, priority: Priority::High }.into(),
         HandoverEvent::Recorded { agent: mara(), handover: 6, automatic: true }.into(),
         HandoverEvent::Continued { agent: mara(), handover: 6 }.into(),
+        ResultEvent::Submitted { result: 7 }.into(),
+        DebriefEvent::Filed { debrief: 2 }.into(),
+        DebriefEvent::SessionEnded {}.into(),
     ]
 }
 

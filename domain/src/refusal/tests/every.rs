@@ -36,7 +36,9 @@ use crate::warroom::battle_plan::{BattlePlanRefusal, BattlePlanStatus};
 use crate::warroom::claim::refusal::ClaimRefusal;
 use crate::warroom::class::AgentClass;
 use crate::warroom::class::refusal::ClassRefusal;
+use crate::warroom::debrief::DebriefRefusal;
 use crate::warroom::handover::HandoverRefusal;
+use crate::warroom::result::{ResultPart, ResultRefusal};
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -162,6 +164,7 @@ pub(super) fn every() -> Vec<Refusal> {
         ClaimRefusal::ReasonNeeded { path: "src/lib.rs".to_owned(), holder: mara() }.into(),
         ClassRefusal::ChangesNoCode { agent: mara(), class: AgentClass::Oracle }.into(),
         ClassRefusal::Fixed { agent: mara(), class: AgentClass::Recon }.into(),
+        ClassRefusal::CreatesNoTasks { agent: mara(), class: AgentClass::Oracle }.into(),
         ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
         BattlePlanRefusal::Missing { agent: mara(), action: "creating tasks".to_owned() }.into(),
         BattlePlanRefusal::Ended { plan: 3, status: BattlePlanStatus::Superseded }.into(),
@@ -169,5 +172,11 @@ pub(super) fn every() -> Vec<Refusal> {
         HandoverRefusal::FileOutside { path: "/etc/passwd".to_owned() }.into(),
         HandoverRefusal::Needed { agent: mara() }.into(),
         HandoverRefusal::NothingLeft { agent: mara() }.into(),
+        ResultRefusal::PartsMissing { parts: vec![ResultPart::Next, ResultPart::Citations] }.into(),
+        ResultRefusal::NoFile { path: "../notes.md".to_owned() }.into(),
+        ResultRefusal::Missing { task: TaskId::new(7) }.into(),
+        ResultRefusal::ClosedElsewhere { task: TaskId::new(7) }.into(),
+        DebriefRefusal::OpenTasks { tasks: vec![TaskId::new(7), TaskId::new(8)], more: 3 }.into(),
+        DebriefRefusal::Missing.into(),
     ]
 }

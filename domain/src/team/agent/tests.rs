@@ -10,7 +10,7 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
         name: "platform/mara".to_owned(),
         team: Some("platform".to_owned()),
         roles: vec![Role::Lead, Role::Pen],
-        class: AgentClass::Coder,
+        class: AgentClass::Lead,
         transport: Transport::Terminal,
         description: None,
         status: Some("Writes".to_owned()),
@@ -32,9 +32,10 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
     assert!(!Agent { trusted: false, ..agent.clone() }.is_lead());
     assert!(!Agent { left_at: Some(agent.registered_at), ..agent.clone() }.is_lead());
     assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.is_lead());
+    assert!(!Agent { class: AgentClass::Coder, ..agent.clone() }.is_lead(), "the class that it named restricts it");
     let text = serde_json::to_string(&agent).unwrap();
     assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
-    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"class":"coder","transport":"terminal","description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","context_left":null,"context":null,"context_reported_at":null,"health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
+    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"class":"lead","transport":"terminal","description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","context_left":null,"context":null,"context_reported_at":null,"health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
 }
 
 #[test]

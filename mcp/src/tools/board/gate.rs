@@ -1,4 +1,4 @@
-//! Tools of the review gate: submit, approve or reject, and verify.
+//! Tools of the review gate: submit, approve or reject, close, and verify.
 //!
 //! It must not know who may judge a task.
 
@@ -43,6 +43,15 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, reject_task),
+    },
+    ToolDefinition {
+        name: "close_task",
+        description: "Call this as a lead to finish a task in review that has a result. Its builder may not close it.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, close_task),
     },
     ToolDefinition {
         name: "verify_task",
@@ -122,6 +131,19 @@ struct WithReason {
 async fn approve_task(call: Call, given: WithNotes) -> Result<Answer, Failure> {
     let evidence = collect_evidence(&call, &given.task_id, Status::Done).await?;
     let task = call.db.approve_task(&call.caller, &given.task_id, given.notes.as_deref(), evidence).await?;
+    Ok(task_answer(&call.caller, &task))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CloseTask {
+    #[schemars(with = "String")]
+    task_id: TaskId,
+}
+
+async fn close_task(call: Call, given: CloseTask) -> Result<Answer, Failure> {
+    let evidence = collect_evidence(&call, &given.task_id, Status::Done).await?;
+    let task = call.db.close_task(&call.caller, &given.task_id, evidence).await?;
     Ok(task_answer(&call.caller, &task))
 }
 

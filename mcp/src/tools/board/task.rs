@@ -85,6 +85,11 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     if let Some(result) = &task.result {
         text += &format!("\nSubmitted:\n{result}\n");
     }
+    // The result of a managed agent repeats the thread, which managed agents read anyway.
+    let result = call.db.task_result(&task.card.id).await?.filter(|result| !result.derived || call.caller.run().is_none());
+    if let Some(result) = &result {
+        text += &format!("\nResult by {}:\n{}\n", result.author, result.content);
+    }
     text += &format!("\nComments ({}):\n", thread.len());
     if let Some(first) = thread.first().filter(|_| older > 0) {
         text += &format!("({older} older comments omitted: call get_task with before={})\n", first.id);
@@ -96,6 +101,7 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     data["task"]["description"] = json!(task.description);
     data["task"]["branch"] = json!(task.branch);
     data["task"]["result"] = json!(task.result);
+    data["task_result"] = json!(result);
     data["task"]["created_by"] = json!(task.created_by);
     Ok(Answer::new(text, data))
 }

@@ -28,6 +28,7 @@ use crate::runs::run::row as runs;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
+use crate::warroom::result::row as results;
 
 pub(crate) fn approved(card: &Card) -> Result<(), Refusal> {
     if card.is_approved() { Ok(()) } else { Err(wrong_status(card, "it is not approved", "Wait for a review.").into()) }
@@ -184,6 +185,9 @@ pub(crate) async fn approval(
 ) -> Result<()> {
     let name = caller.name().unwrap_or_default();
     contribution::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
+    if matches!(caller, Caller::Agent(_)) {
+        results::require(&mut tx.connection, &task.card).await?;
+    }
     contribution::record(tx, &task.card.id, &name, Contribution::Approved).await?;
     change.approver = Some(name);
     if let (Some(assignee), Some(branch)) = (external_assignee(&task.card), &task.branch) {

@@ -5,8 +5,9 @@ use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
 use domain::team::person::is_person;
-use domain::team::role::{Role, is_lead};
+use domain::team::role::Role;
 use domain::time::Timestamp;
+use domain::warroom::class::AgentClass;
 use sqlx::{Row, SqliteConnection};
 
 use crate::engine::column::optional;
@@ -42,7 +43,7 @@ impl Roster {
 
     pub(crate) async fn load_at(connection: &mut SqliteConnection, presence: &Presence, project: &ProjectId, now: Timestamp) -> Result<Self> {
         let rows = sqlx::query(
-            "SELECT name, trusted, roles, run_id, last_seen, heartbeat_at
+            "SELECT name, trusted, roles, class, run_id, last_seen, heartbeat_at
              FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
         )
         .bind(project.as_str())
@@ -56,7 +57,8 @@ impl Roster {
             let last_seen = stored.max(known.last);
             let is_reachable = row.try_get::<Option<&str>, _>("run_id")?.is_some() || known.connections > 0;
             let is_dead = !is_reachable && Health::of(last_seen, now) == Health::Dead;
-            Ok(RosterEntry { name, trusted, is_lead: is_lead(trusted, &roles), last_seen, is_reachable, is_dead })
+            let is_lead = AgentClass::leads(optional(row, "class")?, trusted, &roles);
+            Ok(RosterEntry { name, trusted, is_lead, last_seen, is_reachable, is_dead })
         });
         Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, tracking_since: presence.tracking_since() })
     }
