@@ -66,6 +66,7 @@ fn edit(mcp_config: &Path, number: usize) -> Duration {
 /// Runs the program to its end. An answer would be a refusal.
 fn timed(arguments: &[&str], input: &str) -> Duration {
     let began = Instant::now();
+    #[expect(clippy::disallowed_methods, reason = "a bench starts the program under test itself")]
     let mut command = Command::new(PROGRAM);
     let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

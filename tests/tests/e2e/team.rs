@@ -105,9 +105,9 @@ async fn team_page_shows_agents_as_they_join() {
 async fn person_exchanges_messages_with_agents() {
     let (server, project, browser) = at_board().await;
     let [_mara, ben, lea] = join(&server, &project, [("mara", "lead"), ("ben", "builder"), ("lea", "tester")]).await;
-    tabs_are(&browser, "Board Team").await;
+    tabs_are(&browser, "Board Team War room").await;
     text(&server, &ben, "send", json!({"to_agent": "human", "message": "Which **colour**? <img src=x onerror=alert(1)>"})).await;
-    tabs_are(&browser, "Board Team Messages").await;
+    tabs_are(&browser, "Board Team Messages War room").await;
     browser.shows(".sections .count-badge", "1").await;
 
     browser.click(".sections a[href$='/messages']").await;
@@ -206,7 +206,7 @@ async fn goal_progress_follows_verified_tasks() {
         text(&server, &mara, "create_task", task).await;
     }
     browser.shows(".goal-chip", "Everybody can sign in").await;
-    tabs_are(&browser, "Board Team Messages Goals").await;
+    tabs_are(&browser, "Board Team Messages Goals War room").await;
     browser.press("Goals").await;
     browser.shows(".entry", "0 of 2 verified").await;
     browser.shows(".entry", "Build the door").await;
