@@ -838,6 +838,8 @@ CREATE TABLE handovers (
 CREATE INDEX handovers_by_project ON handovers (project_id, id);
 CREATE INDEX handovers_by_run ON handovers (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX unread_handovers ON handovers (project_id, agent_name, id) WHERE continued_at IS NULL;
+-- Those of external agents, newest first, so that a list ends after its length. Managed tasks that ended do not count.
+CREATE INDEX waiting_handovers ON handovers (project_id, id) WHERE continued_at IS NULL AND task_id IS NULL;
 
 -- What agents leave behind about tasks. Rows are only added; the newest of a task counts. `derived` ones follow from the facts of runs. `file` is
 -- where the text was read from.

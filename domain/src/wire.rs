@@ -60,6 +60,17 @@ pub struct List<T> {
     pub next: Option<i64>,
 }
 
+impl<T> List<T> {
+    /// Makes a page of at most `size` from up to one item more than that, whose presence means that another page follows.
+    pub fn page(mut items: Vec<T>, size: u32, id: impl FnOnce(&T) -> i64) -> Self {
+        let size = size as usize;
+        let has_more = items.len() > size;
+        items.truncate(size);
+        let next = items.last().filter(|_| has_more).map(id);
+        Self { items, next }
+    }
+}
+
 /// An error, as `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {

@@ -8,6 +8,7 @@ mod answered;
 mod bearer;
 mod bridge;
 mod call;
+mod checkout;
 mod connect;
 mod format;
 mod handler;

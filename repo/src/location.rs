@@ -20,15 +20,17 @@ pub enum FoundFile {
 }
 
 impl Repository {
-    /// Finds a file by any of its names, as [`Self::locate`] does: in `checkout`, or where an absolute path leads.
+    /// Finds a file by any of its names. A relative one begins at `checkout`, an absolute one may lie in any checkout of the repository.
     ///
     /// # Errors
     /// When the checkouts cannot be listed.
     pub fn find_file(&self, checkout: &Path, given: &str) -> Result<FoundFile, RepoError> {
-        let Some(path) = self.locate(checkout, given)? else { return Ok(FoundFile::Outside) };
-        let size = |file: PathBuf| file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
-        let bytes = size(checkout.join(&path)).or_else(|| size(resolve(&checkout.join(given))));
-        Ok(bytes.map_or(FoundFile::Missing, |bytes| FoundFile::File { path, bytes }))
+        let Some((root, inside)) = self.locate_literal(checkout, given)? else { return Ok(FoundFile::Outside) };
+        let found = root.join(&inside).symlink_metadata().ok().filter(std::fs::Metadata::is_file);
+        Ok(match found.zip(inside.to_str()) {
+            Some((file, path)) => FoundFile::File { path: path.to_owned(), bytes: file.len() },
+            None => FoundFile::Missing,
+        })
     }
 
     /// Returns the path of a file relative to the root of the repository. `given` is relative to `checkout`, or an absolute path in any checkout

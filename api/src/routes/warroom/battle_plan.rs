@@ -40,11 +40,8 @@ pub(crate) async fn list_battle_plans(
     QueryParameters(given): QueryParameters<BattlePlanParameters>,
 ) -> Result<Json<List<BattlePlan>>> {
     let query = BattlePlanQuery { status: given.status, before: given.before, limit: Some(PAGE + 1) };
-    let mut items = state.db.battle_plans(&project, &query).await?;
-    let more = items.len() > PAGE as usize;
-    items.truncate(PAGE as usize);
-    let next = items.last().filter(|_| more).map(|plan| plan.id);
-    Ok(Json(List { items, next }))
+    let items = state.db.battle_plans(&project, &query).await?;
+    Ok(Json(List::page(items, PAGE, |plan| plan.id)))
 }
 
 /// Set a battle plan, which supersedes the active one of its scope

@@ -37,11 +37,8 @@ pub(crate) async fn list_debriefs(
     Id(project): Id<ProjectId>,
     QueryParameters(given): QueryParameters<DebriefParameters>,
 ) -> Result<Json<List<Debrief>>> {
-    let mut items = state.db.debriefs(&project, given.before, PAGE + 1).await?;
-    let more = items.len() > PAGE as usize;
-    items.truncate(PAGE as usize);
-    let next = items.last().filter(|_| more).map(|debrief| debrief.id);
-    Ok(Json(List { items, next }))
+    let items = state.db.debriefs(&project, given.before, PAGE + 1).await?;
+    Ok(Json(List::page(items, PAGE, |debrief| debrief.id)))
 }
 
 /// File a debrief of the session

@@ -35,9 +35,6 @@ pub(crate) async fn list_handovers(
     Id(project): Id<ProjectId>,
     QueryParameters(given): QueryParameters<HandoverParameters>,
 ) -> Result<Json<List<Handover>>> {
-    let mut items = state.db.handovers(&project, given.before, PAGE + 1).await?;
-    let more = items.len() > PAGE as usize;
-    items.truncate(PAGE as usize);
-    let next = items.last().filter(|_| more).map(|handover| handover.id);
-    Ok(Json(List { items, next }))
+    let items = state.db.handovers(&project, given.before, PAGE + 1).await?;
+    Ok(Json(List::page(items, PAGE, |handover| handover.id)))
 }

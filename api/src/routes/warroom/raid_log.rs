@@ -48,11 +48,8 @@ pub(crate) async fn list_raid_log(
     let limit = given.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let agent = given.agent.filter(|agent| !agent.trim().is_empty());
     let query = RaidLogQuery { priority: given.priority, agent, before: given.before, limit: Some(limit + 1) };
-    let mut items = state.db.raid_log(&caller, &project, &query).await?;
-    let more = items.len() > limit as usize;
-    items.truncate(limit as usize);
-    let next = items.last().filter(|_| more).map(|entry| entry.id);
-    Ok(Json(List { items, next }))
+    let items = state.db.raid_log(&caller, &project, &query).await?;
+    Ok(Json(List::page(items, limit, |entry| entry.id)))
 }
 
 /// Append an entry to the raid log of a project

@@ -31,7 +31,7 @@ async fn handovers_and_briefings_are_read_by_index() {
     for (statement, index) in [
         (PAGE, "handovers_by_project"),
         (UNREAD, "unread_handovers (project_id=? AND agent_name=?)"),
-        (WAITING, "unread_handovers (project_id=?)"),
+        (WAITING, "waiting_handovers (project_id=?)"),
         (MARK_READ, "unread_handovers (project_id=? AND agent_name=? AND id<?)"),
         (OPEN_TASKS, "(project_id=?"),
         (ASSIGNED_TASKS, "assigned_to=?"),

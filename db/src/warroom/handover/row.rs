@@ -15,9 +15,11 @@ pub(crate) const PAGE: &str = "SELECT * FROM handovers WHERE project_id = $1 AND
 /// The newest handover of an agent that nobody has read.
 pub(crate) const UNREAD: &str = "SELECT * FROM handovers WHERE project_id = $1 AND agent_name = $2 AND continued_at IS NULL ORDER BY id DESC LIMIT 1";
 /// Agents that left, with a handover which nobody has read, the newest first.
-pub(crate) const WAITING: &str = "SELECT h.agent_name, MAX(h.created_at) AS created_at FROM handovers h
+pub(crate) const WAITING: &str = "SELECT h.agent_name, h.created_at FROM handovers h
     JOIN agents a ON a.project_id = h.project_id AND a.name = h.agent_name AND a.left_at IS NOT NULL
-    WHERE h.project_id = $1 AND h.continued_at IS NULL AND h.task_id IS NULL GROUP BY h.agent_name ORDER BY MAX(h.id) DESC LIMIT $2";
+    WHERE h.project_id = $1 AND h.continued_at IS NULL AND h.task_id IS NULL AND NOT EXISTS (SELECT 1 FROM handovers later
+      WHERE later.project_id = h.project_id AND later.agent_name = h.agent_name AND later.continued_at IS NULL AND later.id > h.id)
+    ORDER BY h.id DESC LIMIT $2";
 
 /// Whether a run left a handover.
 pub(super) async fn exists_of_run(connection: &mut SqliteConnection, run: &RunId) -> Result<bool> {

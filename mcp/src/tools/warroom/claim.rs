@@ -2,9 +2,6 @@
 //!
 //! It must not know who gets a file; it only finds its one name in the repository.
 
-use std::path::{Path, PathBuf};
-
-use db::Caller;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
@@ -18,6 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, route};
+use crate::checkout::{Checkout, checkout_of};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
@@ -156,14 +154,8 @@ async fn locate(call: &Call, project: &ProjectId, given: String) -> Result<Claim
         true => given.clone(),
         false => ClaimPath::parse(&given, &[])?.to_string(),
     };
-    let project = call.db.project(project).await?;
-    let checkout = match &call.caller {
-        Caller::Run(run) => call.db.task(&run.task_id).await?.worktree_path,
-        Caller::Agent(_) | Caller::Person(_) | Caller::Runner | Caller::Invite(_) => None,
-    };
-    let checkout = PathBuf::from(checkout.unwrap_or(project.repo_path));
-    let git_dir = PathBuf::from(project.git_dir);
-    let located = in_lane(&git_dir.clone(), Effort::Brief, move || Repository::open(&git_dir)?.locate(Path::new(&checkout), &given)).await??;
+    let Checkout { git_dir, path } = checkout_of(call, project).await?;
+    let located = in_lane(&git_dir.clone(), Effort::Brief, move || Repository::open(&git_dir)?.locate(&path, &given)).await??;
     let Some(inside) = located else { return Err(ClaimRefusal::Outside { path: excerpt(&shown, MAX_SHOWN) }.into()) };
     Ok(ClaimPath::parse(&inside, &[])?)
 }

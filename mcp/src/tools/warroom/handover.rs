@@ -4,9 +4,6 @@
 
 mod briefing;
 
-use std::path::PathBuf;
-
-use db::Caller;
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::warroom::handover::{HandoverFile, HandoverRefusal, MAX_FILES, NewHandover};
@@ -17,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::call::{Call, route};
+use crate::checkout::{Checkout, checkout_of};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
@@ -80,13 +78,7 @@ async fn fenix_down(call: Call, given: FenixDown) -> Result<Answer, Failure> {
 async fn find_files(call: &Call, project: &ProjectId, mut given: Vec<String>) -> Result<Vec<HandoverFile>, Failure> {
     // The store refuses more files; finding them would take time.
     given.truncate(MAX_FILES + 1);
-    let project = call.db.project(project).await?;
-    let git_dir = PathBuf::from(project.git_dir);
-    let checkout = match &call.caller {
-        Caller::Run(run) => call.db.task(&run.task_id).await?.worktree_path,
-        Caller::Agent(_) | Caller::Person(_) | Caller::Runner | Caller::Invite(_) => None,
-    };
-    let checkout = PathBuf::from(checkout.unwrap_or(project.repo_path));
+    let Checkout { git_dir, path: checkout } = checkout_of(call, project).await?;
     let lane = git_dir.clone();
     let find = move || {
         let repository = Repository::open(&git_dir)?;

@@ -2,8 +2,6 @@
 //!
 //! It must not know which parts a result has.
 
-use std::path::PathBuf;
-
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::text::excerpt;
@@ -14,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, route};
+use crate::checkout::{Checkout, checkout_of};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
@@ -82,8 +81,7 @@ pub(super) async fn text_or_file(
 /// Reads a file of the person's checkout or of any other checkout of the repository. An external agent may have one of its own.
 async fn read(call: &Call, project: &ProjectId, file: String) -> Result<Option<TextFile>, Failure> {
     call.db.require_active_reader(&call.caller).await?;
-    let project = call.db.project(project).await?;
-    let (git_dir, checkout) = (PathBuf::from(project.git_dir), PathBuf::from(project.repo_path));
+    let Checkout { git_dir, path: checkout } = checkout_of(call, project).await?;
     let most = u64::try_from(MAX_RESULT_BYTES).unwrap_or(u64::MAX);
     Ok(in_lane(&git_dir.clone(), Effort::Brief, move || Repository::open(&git_dir)?.text_file(&checkout, &file, most)).await??)
 }
