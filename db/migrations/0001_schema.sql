@@ -820,6 +820,27 @@ CREATE TABLE raid_log (
 CREATE INDEX raid_log_by_priority ON raid_log (project_id, priority, id);
 CREATE INDEX raid_log_by_author ON raid_log (project_id, author, priority, id);
 
+-- Orders by trigger words. Those that have no lasting effect end when they are given.
+CREATE TABLE triggers (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  word       TEXT NOT NULL CHECK (word IN ('fenix_down', 'stand_down', 'sitrep', 'rally', 'retreat', 'moon_crash', 'hot_zone', 'recon')),
+  -- The agent or the zone.
+  target     TEXT,
+  note       TEXT,
+  author     TEXT NOT NULL,
+  given_at   TEXT NOT NULL,
+  -- When the agent is removed if it has not answered.
+  due_at     TEXT,
+  ended_at   TEXT,
+  ended_as   TEXT CHECK (ended_as IN ('done', 'withdrawn', 'unanswered')),
+  CHECK ((ended_at IS NULL) = (ended_as IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX active_triggers ON triggers (project_id, word, COALESCE(target, '')) WHERE ended_at IS NULL;
+-- Of all projects: few are active at a time.
+CREATE INDEX active_triggers_by_word ON triggers (word) WHERE ended_at IS NULL;
+CREATE INDEX ended_triggers ON triggers (project_id, id) WHERE ended_at IS NOT NULL;
+
 -- What agents leave to their successors. The successor of a managed agent, which has a task and a run, bears the same name. `automatic` marks
 -- what the runner recorded for a run that left nothing. `files` is a list of paths with their sizes.
 CREATE TABLE handovers (

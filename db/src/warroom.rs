@@ -9,3 +9,4 @@ pub(crate) mod handover;
 pub(crate) mod party;
 pub(crate) mod raid_log;
 pub(crate) mod result;
+pub(crate) mod trigger;

@@ -48,6 +48,7 @@ use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
+use crate::warroom::trigger::TriggerEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
@@ -148,6 +149,7 @@ join! {
     Handover(HandoverEvent),
     Result(ResultEvent),
     Debrief(DebriefEvent),
+    Trigger(TriggerEvent),
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ macro_rules! each_refusal {
             Handover($crate::warroom::handover::HandoverRefusal),
             Result($crate::warroom::result::ResultRefusal),
             Debrief($crate::warroom::debrief::DebriefRefusal),
+            Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
         }
     };
 }

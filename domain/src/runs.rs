@@ -8,6 +8,7 @@ pub mod condition;
 pub mod diff;
 pub mod evidence;
 pub mod failure;
+pub mod hand_over;
 pub mod interrupt;
 pub mod land;
 pub mod limit;

@@ -11,4 +11,5 @@ pub mod party;
 pub mod raid_log;
 pub mod result;
 pub mod transport;
+pub mod trigger;
 pub mod zone;

@@ -13,7 +13,8 @@ use domain::board::task::Task;
 use domain::context::handoff::Handoff;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::limit::{LimitMeasure, LimitUse};
+use domain::runs::hand_over::HandOverReason;
+use domain::runs::limit::LimitMeasure;
 use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
@@ -156,13 +157,14 @@ pub fn reminder(phase: AgentKind, task: &Task) -> String {
     text.replace("{task}", task.card.id.as_str())
 }
 
-/// The request to an agent at a limit to hand over.
-pub fn hand_over(task: &TaskId, limit: &LimitUse) -> String {
-    let text = match limit.measure {
-        LimitMeasure::Context => include_str!("../../agents/reminder/new_session.md"),
-        _ => include_str!("../../agents/reminder/hand_over.md"),
+/// The request to an agent to hand over, because a limit is reached or because of an order.
+pub fn hand_over(task: &TaskId, reason: &HandOverReason) -> String {
+    let text = match reason {
+        HandOverReason::Limit { limit } if limit.measure == LimitMeasure::Context => include_str!("../../agents/reminder/new_session.md"),
+        HandOverReason::Limit { .. } => include_str!("../../agents/reminder/hand_over.md"),
+        HandOverReason::Ordered { .. } => include_str!("../../agents/reminder/ordered.md"),
     };
-    let text = text.trim_end().replace("{limit}", &limit.sentence());
+    let text = text.trim_end().replace("{limit}", &reason.sentence()).replace("{order}", &reason.sentence());
     text.replace("{task}", task.as_str())
 }
 

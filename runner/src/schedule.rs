@@ -57,6 +57,8 @@ pub enum Action {
     CompleteHandshake { id: i64 },
     /// End the claims of an external agent that no longer answers.
     ExpireClaims { project: ProjectId, agent: String },
+    /// Remove an external agent that did not answer an order in time.
+    ExpireTrigger { id: i64 },
     /// Remove what is left of a deleted project.
     RemoveProject { project: ProjectId },
     /// Lift a parking that has expired.
@@ -85,6 +87,7 @@ pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_
     scheduler.remove_deleted_projects();
     scheduler.complete_handshakes();
     scheduler.expire_claims();
+    scheduler.expire_triggers();
     scheduler.recheck_branches();
     let candidates = scheduler.classify_open_tasks();
     let candidates = scheduler.take_turns(candidates);
@@ -210,6 +213,16 @@ impl<'a> Scheduler<'a> {
         for (project, agent, at) in &self.state.expiring_claims {
             if *at <= self.now {
                 self.schedule.actions.push(Action::ExpireClaims { project: project.clone(), agent: agent.clone() });
+            } else {
+                self.tick_at(*at);
+            }
+        }
+    }
+
+    fn expire_triggers(&mut self) {
+        for (id, at) in &self.state.due_triggers {
+            if *at <= self.now {
+                self.schedule.actions.push(Action::ExpireTrigger { id: *id });
             } else {
                 self.tick_at(*at);
             }

@@ -161,6 +161,7 @@ impl Supervisor {
             Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await?,
             Action::ExpireClaims { project, agent } => db.expire_claims(&project, &agent).await?,
+            Action::ExpireTrigger { id } => db.expire_trigger(id).await?,
             Action::RemoveProject { project } => {
                 let context = self.context.clone();
                 let job = JobKey::Removal(project.clone());

@@ -32,6 +32,7 @@ use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::condition::RunCondition;
+use domain::runs::hand_over::HandOverReason;
 use domain::runs::output::RAW_OUTPUT_FILE;
 use domain::runs::permission::readable_call;
 use domain::runs::run::Run;
@@ -39,6 +40,7 @@ use domain::runs::run_event::RunEvent;
 use domain::runs::sandbox::Access;
 use domain::runs::usage::ModelInfo;
 use domain::team::message::Unread;
+use domain::warroom::trigger::TriggerWord;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
@@ -324,6 +326,7 @@ impl<'a> Watcher<'a> {
         let mut view = StoreView {
             reason,
             stop_requested: run.stop_requested_at.is_some(),
+            is_emergency: matches!(run.hand_over, Some(HandOverReason::Ordered { word: TriggerWord::MoonCrash, .. })),
             hand_over_requested: run.hand_over.is_some(),
             interrupt: run.interrupt.map(|interrupt| interrupt.id),
             has_permission_answers: db.permission_answers(&self.run.id).await?.iter().any(|answer| !self.answered.contains(&answer.key)),

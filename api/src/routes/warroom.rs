@@ -1,5 +1,5 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, and the agents that are
-//! present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, and the
+//! agents that are present.
 
 mod battle_plan;
 mod claim;
@@ -8,6 +8,7 @@ mod handover;
 mod party;
 mod raid_log;
 mod result;
+mod trigger;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -27,4 +28,6 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(result::get_task_result))
         .routes(routes!(debrief::list_debriefs, debrief::file_debrief))
         .routes(routes!(debrief::end_session))
+        .routes(routes!(trigger::list_triggers, trigger::give_trigger))
+        .routes(routes!(trigger::withdraw_trigger))
 }

@@ -141,6 +141,8 @@ fn body(method: &str, path: &str) -> &'static str {
         (_, "battle-plans") => r#"{"plan": "x"}"#,
         (_, "release") => r#"{"path": "a.rs", "reason": "x"}"#,
         (_, "raid-log") => r#"{"entry": "x"}"#,
+        (_, "triggers") => r#"{"word": "moon_crash"}"#,
+        (_, "withdraw") => r#"{"word": "moon_crash"}"#,
         (_, "debriefs") => r#"{"summary": "x"}"#,
         (_, "handshakes") => r#"{"message": "x"}"#,
         (_, "contracts") => r#"{"name": "x", "type": "other", "spec": "x"}"#,

@@ -7,8 +7,8 @@ use domain::board::attention::Attention;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::hand_over::HandOverReason;
 use domain::runs::limit::{LimitEvent, LimitScope, LimitUse};
-use domain::runs::run::RunChange;
 
 use crate::board::attention::write as attention;
 use crate::board::project::row as projects;
@@ -19,6 +19,7 @@ use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::runs::run::row as runs;
+use crate::runs::run::write::request_hand_over;
 
 /// The subject of a limit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,18 +92,10 @@ impl Db {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                let run = runs::read(&mut tx.connection, &id).await?;
-                let changed = sqlx::query("UPDATE agent_runs SET hand_over = $2 WHERE id = $1 AND completed_at IS NULL AND hand_over IS NULL")
-                    .bind(id.as_str())
-                    .bind(serde_json::to_string(&limit)?)
-                    .execute(&mut tx.connection)
-                    .await?;
-                if changed.rows_affected() == 0 {
+                runs::read(&mut tx.connection, &id).await?;
+                if !request_hand_over(tx, &Caller::Runner, &id, HandOverReason::Limit { limit }).await? {
                     tx.skip_event(NoEventReason::NothingChanged);
-                    return Ok(());
                 }
-                let project = tasks::project_of_task(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &project, &run.task_id, &id, RunChange::HandOverRequested { limit });
                 Ok(())
             })
         })

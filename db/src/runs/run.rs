@@ -36,6 +36,7 @@ use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::token;
 use crate::team::token::{StoredTerms, TokenOwner};
+use crate::warroom::trigger::row as triggers;
 
 /// A run that the schedule decided on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +91,7 @@ impl Db {
                 if pauses::is_paused(&mut tx.connection, &card.project_id).await? {
                     return Err(wrong_status(card, "a person paused it", "The runner reads it again.").into());
                 }
+                triggers::require_no_stop(&mut tx.connection, &card.project_id).await?;
                 if kind != Some(new.phase) {
                     return Err(wrong_status(card, &format!("no {} works on it in this status", new.phase), "The runner reads it again.").into());
                 }

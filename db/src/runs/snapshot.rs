@@ -17,6 +17,7 @@ use domain::runs::run::Run;
 use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 use domain::warroom::claim::ClaimPath;
+use domain::warroom::trigger::TriggerWord;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
@@ -34,6 +35,7 @@ use crate::runs::run::row as runs;
 use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 use crate::team::handshake::row as handshakes;
 use crate::warroom::claim::row as claims;
+use crate::warroom::trigger::row as triggers;
 use crate::{now, uptime};
 
 /// An open task that the scheduler must look at. A held task whose card says so already is settled: only a change of the task itself, which
@@ -135,6 +137,10 @@ pub struct Snapshot {
     pub waiting_for_claims: BTreeMap<TaskId, (ClaimPath, String)>,
     /// External agents with claims that are not connected, and when their claims end.
     pub expiring_claims: Vec<(ProjectId, String, Timestamp)>,
+    /// The order to stop of each project that has one, with its author: nothing starts there.
+    pub stop_orders: BTreeMap<ProjectId, (TriggerWord, String)>,
+    /// Orders to which an external agent owes an answer, and when it is removed without one.
+    pub due_triggers: Vec<(i64, Timestamp)>,
     /// Since when this process has tracked heartbeats.
     pub tracking_since: Timestamp,
 }
@@ -208,6 +214,8 @@ impl Db {
         let removable = projects::removable(&mut snapshot).await?;
         let waiting_for_claims = claims::waiting_tasks(&mut snapshot).await?;
         let expiring_claims = claims::expiring(&mut snapshot, &self.presence).await?;
+        let stop_orders = triggers::stopping(&mut snapshot).await?;
+        let due_triggers = triggers::due(&mut snapshot).await?;
         snapshot.rollback().await?;
         Ok(Snapshot {
             projects,
@@ -226,6 +234,8 @@ impl Db {
             unanswered,
             waiting_for_claims,
             expiring_claims,
+            stop_orders,
+            due_triggers,
             tracking_since: self.presence.tracking_since(),
         })
     }

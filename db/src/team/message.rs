@@ -13,6 +13,5 @@ pub(crate) mod run_end;
 pub(crate) mod send;
 pub(crate) mod write;
 
-pub(crate) use post::post;
-pub(crate) use send::post_with_copies;
+pub(crate) use post::{post, post_with_copies};
 pub(crate) use write::OutgoingMessage;

@@ -1,5 +1,5 @@
 //! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers, the raid
-//! log, and results of tasks.
+//! log, results of tasks, and orders by trigger words.
 
 mod battle_plan;
 mod claim;
@@ -12,3 +12,4 @@ mod index;
 mod party;
 mod raid_log;
 mod result;
+mod trigger;

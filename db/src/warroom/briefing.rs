@@ -18,6 +18,7 @@ use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::claim::row as claims;
 use crate::warroom::handover::row as handovers;
 use crate::warroom::handover::write as handover;
+use crate::warroom::trigger::row as triggers;
 
 impl Db {
     /// Briefs an agent, with what its own earlier session or a `predecessor` left. Nobody gets that a second time.
@@ -37,6 +38,7 @@ impl Db {
             .await?;
         let mut connection = self.readers.acquire().await?;
         let plan = battle_plans::active(&mut connection, project, BattlePlanScope::Project, None).await?;
+        let triggers = triggers::active(&mut connection, project).await?;
         let log = row::newest_entries(&mut connection, project).await?;
         let tasks = row::open_tasks(&mut connection, project, Some(name.as_str()).filter(|_| !is_lead)).await?;
         let git_dir = claims::scope(&mut connection, project).await?.git_dir;
@@ -44,7 +46,7 @@ impl Db {
         claims.claims.retain(|claim| claim.project_id == *project && claim.agent == name);
         claims.waits.retain(|wait| wait.project_id == *project && wait.agent == name);
         let waiting = handovers::waiting(&mut connection, project, MAX_WAITING).await?;
-        Ok(Briefing { plan, log, tasks, claims, handover, waiting })
+        Ok(Briefing { plan, triggers, log, tasks, claims, handover, waiting })
     }
 }
 

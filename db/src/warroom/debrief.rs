@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::team::participant::row as participant;
 use crate::warroom::battle_plan::write as battle_plan;
 use crate::warroom::raid_log::write as raid_log;
+use crate::warroom::trigger::write as trigger;
 
 /// The most debriefs that one call returns.
 const MAX_DEBRIEFS: u32 = 50;
@@ -54,6 +55,7 @@ impl Db {
                 }
                 let waiting = row::waiting(&mut tx.connection, &project).await?;
                 let plans = battle_plan::complete_all(tx, caller, &project).await?;
+                trigger::end_all(tx, caller, &project).await?;
                 let log_entries = raid_log::remove_routine(tx, &project).await?;
                 write::end_session(tx, caller, &project).await?;
                 Ok(SessionEnd { ended_at: tx.now, plans, log_entries, waiting })

@@ -68,6 +68,8 @@ impl Topic {
             | "work_resumed"
             | "battle_plan_set"
             | "battle_plan_ended"
+            | "trigger_given"
+            | "trigger_ended"
             | "war_room_session_ended" => Self::Decisions,
             "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => {
                 Self::Messages

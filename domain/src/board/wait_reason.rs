@@ -8,9 +8,11 @@ use crate::id::{RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::condition::RunCondition;
 use crate::runs::failure::FailureClass;
+use crate::runs::hand_over::HandOverReason;
 use crate::runs::limit::LimitUse;
 use crate::runs::parking::ParkReason;
 use crate::time::Timestamp;
+use crate::warroom::trigger::TriggerWord;
 
 /// Tasks that are named for one reason.
 const MAX_NAMED: usize = 10;
@@ -73,9 +75,14 @@ pub enum WaitReason {
     OverLimit {
         limit: LimitUse,
     },
-    /// A limit is reached, and the agent was told to hand over.
+    /// The agent was told to hand over.
     HandingOver {
-        limit: LimitUse,
+        reason: HandOverReason,
+    },
+    /// All agents were told to stop.
+    StoppedByOrder {
+        word: TriggerWord,
+        by: String,
     },
     /// The project branch has unapproved commits; `task` has the question to the human.
     UnapprovedCommits {
@@ -131,6 +138,7 @@ impl WaitReason {
                 | Self::PlanUnfinished { .. }
                 | Self::Held { .. }
                 | Self::Paused
+                | Self::StoppedByOrder { .. }
                 | Self::Archived
                 | Self::NeedsAttention
                 | Self::OverLimit { .. }
@@ -167,7 +175,8 @@ impl WaitReason {
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),
             Self::RepositoryNotResponding { since } => format!("the repository has not responded since {}", since.clock()),
             Self::OverLimit { limit } => format!("waiting for a higher limit: {}", limit.sentence()),
-            Self::HandingOver { limit } => format!("handing over: {}", limit.sentence()),
+            Self::HandingOver { reason } => format!("handing over: {}", reason.sentence()),
+            Self::StoppedByOrder { word, by } => format!("{by} ordered {word}: nothing starts until the order is withdrawn"),
             Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for a decision on {task}"),
         }
     }

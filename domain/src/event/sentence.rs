@@ -43,6 +43,7 @@ use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
+use crate::warroom::trigger::{TriggerEnd, TriggerEvent};
 
 /// Characters of a reason or a status that a sentence repeats.
 const QUOTED_CHARACTERS: usize = 120;
@@ -184,6 +185,13 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Result(ResultEvent::Submitted { .. }) => format!("submitted the result of {task}"),
         Event::Debrief(DebriefEvent::Filed { .. }) => "filed a debrief".to_owned(),
         Event::Debrief(DebriefEvent::SessionEnded {}) => "ended the session of the war room".to_owned(),
+        Event::Trigger(TriggerEvent::Given { word, target: Some(target), .. }) => format!("ordered {word} for {}", who(target)),
+        Event::Trigger(TriggerEvent::Given { word, target: None, .. }) => format!("ordered {word} for all agents"),
+        Event::Trigger(TriggerEvent::Ended { word, end: TriggerEnd::Withdrawn, .. }) => format!("withdrew the order {word}"),
+        Event::Trigger(TriggerEvent::Ended { word, target, end: TriggerEnd::Unanswered, .. }) => {
+            format!("removed {}, which did not answer the order {word}", target.as_deref().map(who).unwrap_or_default())
+        }
+        Event::Trigger(TriggerEvent::Ended { word, .. }) => format!("ended the order {word}"),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);
@@ -261,7 +269,7 @@ fn run(event: &RunChange, task: &str) -> String {
         RunChange::ConditionChanged { condition: None } => format!("noticed that the agent on {task} works again"),
         RunChange::CheckoutLeft { detail: Some(_) } => format!("could not remove a checkout of {task}"),
         RunChange::CheckoutLeft { detail: None } => format!("removed a checkout of {task} that was left"),
-        RunChange::HandOverRequested { limit } => format!("told the agent on {task} to hand over, because {}", limit.sentence()),
+        RunChange::HandOverRequested { reason } => format!("told the agent on {task} to hand over, because {}", reason.sentence()),
         RunChange::Reminded {} => format!("reminded the agent on {task} of its card"),
         RunChange::Ended { end, failure } => match (end, failure) {
             (EndClass::Finished, _) => format!("recorded that the agent on {task} finished"),

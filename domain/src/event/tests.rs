@@ -76,7 +76,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_stop_requested"}
     {"kind":"run_condition","condition":{"is":"unreachable","detail":"its folder is gone"}}
     {"kind":"run_checkout_left","detail":"permission denied"}
-    {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
+    {"kind":"run_hand_over_requested","reason":{"is":"limit","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
     {"kind":"run_access_refused","access":[{"kind":"write","target":"~/.bashrc"}]}
@@ -140,6 +140,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"task_result_submitted","result":7}
     {"kind":"debrief_filed","debrief":2}
     {"kind":"war_room_session_ended"}
+    {"kind":"trigger_given","trigger":8,"word":"stand_down","target":"platform/mara"}
+    {"kind":"trigger_ended","trigger":9,"word":"retreat","target":null,"end":"withdrawn"}
     "#);
 }
 

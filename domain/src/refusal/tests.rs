@@ -269,6 +269,28 @@ fn codes_sentences_and_hints_are_stable() {
         Close each with close_task, or have it marked as failed with update_task; list_tasks shows who has it.
     debrief-missing: BLOCKED: the session cannot end, because no debrief was filed in it
         Call debrief with what was reached and what the next session should begin with, then end_session.
+    order-needs-a-lead: BLOCKED: platform/mara is not a lead, and a message that begins with rally is an order
+        Ask a lead for it with send. To write about rally, begin the message with another word.
+    order-without-agent: sitrep is for one agent, and the message names none
+        Send "sitrep" to the agent, or "sitrep NAME" to all.
+    order-without-zone: hot_zone needs the name of a zone
+        Send "hot_zone ZONE" to all.
+    order-without-subject: recon needs a subject to investigate
+        Send "recon NAME: SUBJECT" to the agent.
+    order-is-for-all: retreat is for all agents
+        Send "retreat" to all. For one agent, use fenix_down, stand_down or sitrep.
+    order-for-another: the message is for platform/mara, and its order is for ben
+        Send it to ben, or to all.
+    order-to-a-person: sitrep is an order to agents, and human is a person
+        Write to a person in a sentence; call who to see the agents.
+    order-target-is-not-a-word: the target of fenix_down is not one word
+        Give the name of one agent or zone, without spaces and colons.
+    order-note-too-long: the note of fenix_down is not one line of at most 500 bytes
+        Give a short reason, and put the details into a message of its own.
+    order-not-active: hot_zone is not active
+        cold_start lists the orders that are active.
+    stopped-by-order: BLOCKED: lena ordered moon_crash, and no work is assigned until it is withdrawn
+        Wait, or withdraw it: a lead calls withdraw_trigger with word=moon_crash, a person uses the page War room.
     "#);
 }
 

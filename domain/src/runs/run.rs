@@ -11,8 +11,8 @@ use crate::runs::checkpoint::Checkpoint;
 use crate::runs::condition::RunCondition;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::hand_over::HandOverReason;
 use crate::runs::interrupt::Interrupt;
-use crate::runs::limit::LimitUse;
 use crate::runs::sandbox::{Access, SandboxTier};
 use crate::runs::usage::UsageSums;
 use crate::time::Timestamp;
@@ -49,9 +49,9 @@ pub struct Run {
     /// Why its temporary checkout could not be removed. The runner tries again every hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout_left: Option<String>,
-    /// The limit because of which its agent was told to hand over.
+    /// Why its agent was told to hand over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hand_over: Option<LimitUse>,
+    pub hand_over: Option<HandOverReason>,
     /// The interrupt after which its agent has not gone on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<Interrupt>,
@@ -110,8 +110,8 @@ events! {
         ConditionChanged "run_condition" { condition: Option<RunCondition> }
         /// Its temporary checkout could not be removed for the given reason, or is gone.
         CheckoutLeft "run_checkout_left" { detail: Option<String> }
-        /// A limit is reached; the agent is told to hand over.
-        HandOverRequested "run_hand_over_requested" { limit: LimitUse }
+        /// The agent is told to hand over.
+        HandOverRequested "run_hand_over_requested" { reason: HandOverReason }
         /// The agent ended a turn without moving its card and was reminded.
         Reminded "run_nudged" {}
         Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }

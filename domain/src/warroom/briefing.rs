@@ -10,6 +10,7 @@ use crate::warroom::claim::queue::Claims;
 use crate::warroom::handover::Handover;
 use crate::warroom::party::PartyTask;
 use crate::warroom::raid_log::RaidLogEntry;
+use crate::warroom::trigger::Trigger;
 
 /// The most open tasks, log entries and waiting handovers of a briefing.
 pub const MAX_TASKS: u32 = 20;
@@ -21,6 +22,8 @@ pub const MAX_WAITING: u32 = 10;
 pub struct Briefing {
     /// The active plan of the project.
     pub plan: Option<BattlePlan>,
+    /// The orders that are active.
+    pub triggers: Vec<Trigger>,
     /// The newest entries of high and critical priority.
     pub log: Vec<RaidLogEntry>,
     /// Open tasks: those of the agent, or all for a lead.

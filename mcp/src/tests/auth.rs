@@ -1,5 +1,7 @@
 //! Which requests are accepted, and as which caller.
 
+mod every_tool;
+
 use std::collections::BTreeSet;
 
 use domain::board::goal::NewGoal;
@@ -17,83 +19,10 @@ use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use every_tool::every_tool;
+
 use super::fixture::{Board, Era, PERSON, Server, call, done, refused};
 use crate::{PATH, tools};
-
-/// Every tool with arguments that it would take.
-fn every_tool() -> Vec<(&'static str, Value)> {
-    vec![
-        ("ack_handshake", json!({"handshake_id": 1})),
-        ("add_comment", json!({"task_id": "TASK-001", "content": "x"})),
-        ("add_message", json!({"content": "x"})),
-        ("approve_task", json!({"task_id": "TASK-001"})),
-        ("ask_human", json!({"question": "?"})),
-        ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
-        ("authenticate_agent", json!({"agent_type": "admin"})),
-        ("check_inbox", json!({})),
-        ("claim_file", json!({"file_path": "a.rs"})),
-        ("close_task", json!({"task_id": "TASK-001"})),
-        ("debrief", json!({"summary": "x"})),
-        ("end_session", json!({})),
-        ("submit_result", json!({"task_id": "TASK-001", "content": "x"})),
-        ("close_session", json!({"session_id": "session_0123456789abcdef"})),
-        ("cold_start", json!({})),
-        ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
-        ("create_goal", json!({"title": "x"})),
-        ("create_session", json!({"purpose": "x"})),
-        ("create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "x"}]})),
-        ("create_task", json!({"title": "x"})),
-        ("declare_contract", json!({"name": "x", "type": "other", "spec": "x"})),
-        ("delete_memory", json!({"key": "x"})),
-        ("deregister", json!({})),
-        ("fenix_down", json!({"manifest": "x"})),
-        ("get_battle_plan", json!({})),
-        ("get_board", json!({})),
-        ("get_claims", json!({})),
-        ("get_history", json!({})),
-        ("get_memory", json!({"key": "x"})),
-        ("get_messages", json!({})),
-        ("get_my_tasks", json!({})),
-        ("get_raid_log", json!({})),
-        ("get_session", json!({})),
-        ("get_spawn_policy", json!({})),
-        ("get_task", json!({"task_id": "TASK-001"})),
-        ("goal_status", json!({"goal_id": "GOAL-001"})),
-        ("handshake_status", json!({"handshake_id": 1})),
-        ("hat_history", json!({})),
-        ("initiate_handshake", json!({"message": "x"})),
-        ("link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": "GOAL-001"})),
-        ("list_contracts", json!({})),
-        ("list_memory", json!({})),
-        ("list_sessions", json!({})),
-        ("list_tasks", json!({})),
-        ("log_raid", json!({"entry": "x"})),
-        ("log_minion", json!({"task_description": "x", "status": "spawned"})),
-        ("party_status", json!({})),
-        ("ping", json!({})),
-        ("refresh_token", json!({})),
-        ("register", json!({"agent_name": "x"})),
-        ("reject_task", json!({"task_id": "TASK-001", "reason": "x"})),
-        ("reject_verification", json!({"task_id": "TASK-001", "reason": "x"})),
-        ("search_by_sender", json!({"sender": "mara"})),
-        ("search_by_timerange", json!({"start_time": "2026-01-31T09:05:00Z", "end_time": "2026-01-31T09:06:00Z"})),
-        ("search_context", json!({"query": "x"})),
-        ("send", json!({"to_agent": "human", "message": "x"})),
-        ("release_file", json!({"file_path": "a.rs"})),
-        ("set_context", json!({"context": "x"})),
-        ("set_battle_plan", json!({"plan": "x"})),
-        ("set_memory", json!({"key": "x", "value": "x"})),
-        ("set_spawn_policy", json!({"scope": "global"})),
-        ("set_status", json!({"status": "x"})),
-        ("submit_for_review", json!({"task_id": "TASK-001", "summary": "x"})),
-        ("update_battle_plan_status", json!({"plan_id": 1, "status": "completed"})),
-        ("update_task", json!({"task_id": "TASK-001", "status": "assigned"})),
-        ("update_task_status", json!({"task_id": "TASK-001", "status": "done", "reason": "x"})),
-        ("verify_goal", json!({"goal_id": "GOAL-001"})),
-        ("verify_task", json!({"task_id": "TASK-001"})),
-        ("who", json!({})),
-    ]
-}
 
 #[tokio::test]
 async fn every_tool_refuses_a_finished_run() {
@@ -263,7 +192,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
         assert_eq!(mine.len(), 17);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 61);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 62);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

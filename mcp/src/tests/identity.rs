@@ -189,6 +189,7 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "submit_for_review" => json!({"task_id": task, "summary": mark}),
         "close_task" => json!({"task_id": task}),
         "submit_result" => json!({"task_id": task, "content": result(&mark)}),
+        "withdraw_trigger" => json!({"word": "hot_zone", "target": "audio"}),
         "debrief" => json!({"summary": mark}),
         "approve_task" | "verify_task" => json!({"task_id": task, "notes": mark}),
         "reject_task" | "reject_verification" => json!({"task_id": task, "reason": mark}),

@@ -22,6 +22,7 @@ use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use domain::warroom::class::AgentClass;
 use domain::warroom::raid_log::Priority;
 use domain::warroom::transport::Transport;
+use domain::warroom::trigger::TriggerWord;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
@@ -317,6 +318,10 @@ pub(crate) fn battle_plan_scope(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn battle_plan_status(_: &mut SchemaGenerator) -> Schema {
     one_of(BattlePlanStatus::ALL)
+}
+
+pub(crate) fn trigger_word(_: &mut SchemaGenerator) -> Schema {
+    one_of(TriggerWord::ALL)
 }
 
 pub(crate) fn raid_priority(_: &mut SchemaGenerator) -> Schema {

@@ -1,5 +1,5 @@
-//! The tools of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, the context
-//! that agents have left, and who is present.
+//! The tools of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, the
+//! context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
 
@@ -11,8 +11,18 @@ mod handover;
 mod party;
 mod raid_log;
 mod result;
+mod trigger;
 
 use super::definition::ToolDefinition;
 
-pub(super) const TOOLS: &[&[ToolDefinition]] =
-    &[battle_plan::TOOLS, claim::TOOLS, context_left::TOOLS, debrief::TOOLS, handover::TOOLS, party::TOOLS, raid_log::TOOLS, result::TOOLS];
+pub(super) const TOOLS: &[&[ToolDefinition]] = &[
+    battle_plan::TOOLS,
+    claim::TOOLS,
+    context_left::TOOLS,
+    debrief::TOOLS,
+    handover::TOOLS,
+    party::TOOLS,
+    raid_log::TOOLS,
+    result::TOOLS,
+    trigger::TOOLS,
+];

@@ -14,7 +14,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::MAX_BACKOFF;
 use domain::runs::failure::FailureClass;
 use domain::runs::failure::table::Obstacle;
-use domain::runs::limit::LimitUse;
+use domain::runs::hand_over::HandOverReason;
 use domain::time::Timestamp;
 
 use super::liveness::{AssigneeLiveness, assignee_liveness};
@@ -31,7 +31,7 @@ impl<'a> Scheduler<'a> {
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
                 let merging = card.run.is_none() && card.is_approved();
-                let handing_over = self.hand_over(card).map(|limit| WaitReason::HandingOver { limit });
+                let handing_over = self.hand_over(card).map(|reason| WaitReason::HandingOver { reason });
                 let stopping = stopping.then_some(WaitReason::Stopping);
                 let merging = merging.then_some(WaitReason::MergeQueued);
                 self.set_wait_reason(card, self.impaired_run(card).or(stopping).or(handing_over).or(merging));
@@ -87,6 +87,11 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
+            if let Some((word, by)) = state.stop_orders.get(&card.project_id).cloned() {
+                self.has_paused_tasks = true;
+                self.set_wait_reason(card, Some(WaitReason::StoppedByOrder { word, by }));
+                continue;
+            }
             if let Some((path, holder)) = state.waiting_for_claims.get(&card.id).filter(|_| card.status == Status::InProgress) {
                 self.set_wait_reason(card, Some(WaitReason::FileClaimed { path: path.to_string(), holder: holder.clone() }));
                 continue;
@@ -111,10 +116,10 @@ impl<'a> Scheduler<'a> {
         run.condition.clone().map(|condition| WaitReason::Impaired { run: run.id.clone(), condition })
     }
 
-    /// The limit because of which the agent of the card was told to hand over.
-    fn hand_over(&self, card: &Card) -> Option<LimitUse> {
+    /// Why the agent of the card was told to hand over.
+    fn hand_over(&self, card: &Card) -> Option<HandOverReason> {
         let run = card.run.as_ref()?;
-        self.state.live.iter().find(|live| live.id == run.id)?.hand_over
+        self.state.live.iter().find(|live| live.id == run.id)?.hand_over.clone()
     }
 
     /// Repositories with a merge in progress.

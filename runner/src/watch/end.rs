@@ -67,6 +67,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         parking::confirm_disk(&context.db, run).await?;
     }
     let has_asked = context.db.has_asked(&run.id).await?;
+    let mut handed_over = false;
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
         // Nothing was read of a run whose folder is gone; then the last samples stay.
@@ -83,10 +84,16 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         (end.class, end.error) = (EndClass::Stopped, Some(interrupt.end_sentence()));
     } else if has_asked || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
         end.class = EndClass::AwaitingAnswer;
-    } else if let Some(limit) = current.hand_over {
+    } else if let Some(reason) = &current.hand_over {
         // However it exited: it may have been terminated because it did not end its turn.
-        (end.class, end.failure, end.error) = (EndClass::Limited, Some(limit.failure()), Some(limit.sentence()));
-        end.limit = Some(limit);
+        end.error = Some(reason.sentence());
+        if let Some(limit) = reason.limit() {
+            (end.class, end.failure, end.limit) = (EndClass::Limited, Some(limit.failure()), Some(limit));
+        } else {
+            // The next run reads the handover instead of the conversation.
+            context.db.clear_sessions(&run.task_id, run.phase).await?;
+            (end.class, handed_over) = (EndClass::Parked, true);
+        }
     } else if failure.is_none() && context.db.waits_for_claim(&run.task_id).await? {
         // It continues its session when the file is its own.
         end.error = Some("it waits for a file that another agent edits".to_owned());
@@ -136,7 +143,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             leftover::report(context, run).await?;
         }
     }
-    if end.failure == Some(FailureClass::ContextFull) {
+    if handed_over || end.failure == Some(FailureClass::ContextFull) {
         record_handover(context, run, &card, output).await?;
     }
     store_end(context, run, end).await

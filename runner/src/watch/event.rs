@@ -129,8 +129,10 @@ pub(super) enum Input {
 pub(super) struct StoreView {
     pub(super) reason: ReadReason,
     pub(super) stop_requested: bool,
-    /// Whether a limit is reached and the agent is to hand over.
+    /// Whether the agent is to hand over, because a limit is reached or because of an order.
     pub(super) hand_over_requested: bool,
+    /// Whether it has little time for that.
+    pub(super) is_emergency: bool,
     /// The id of the interrupt after which the agent has not gone on.
     pub(super) interrupt: Option<String>,
     /// Whether a permission request was answered and this watch did not send the answer.

@@ -1,12 +1,14 @@
 //! How long an agent may go on after it was told to hand over. Pure.
 //!
-//! It must not know which limit was reached.
+//! It must not know why.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 const GRACE: Duration = Duration::from_secs(300);
+/// The same in an emergency.
+const SHORT_GRACE: Duration = Duration::from_secs(120);
 pub(super) const REQUESTS: i64 = 10;
 
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +20,8 @@ pub(super) struct HandOver {
 
 impl HandOver {
     /// The agent is told after it made `turns` requests.
-    pub(super) fn new(turns: i64, now: Instant) -> Self {
-        Self { until: now + GRACE, until_turns: turns + REQUESTS }
+    pub(super) fn new(turns: i64, now: Instant, is_emergency: bool) -> Self {
+        Self { until: now + if is_emergency { SHORT_GRACE } else { GRACE }, until_turns: turns + REQUESTS }
     }
 
     pub(super) fn until(self) -> Instant {

@@ -80,8 +80,8 @@ impl Watcher<'_> {
     }
 
     async fn send_hand_over(&mut self) -> db::Result<Delivery> {
-        let Some(limit) = self.context.db.run(&self.run.id).await?.hand_over else { return Ok(Delivery::default()) };
-        let sent = self.send_text(&prompt::hand_over(&self.run.task_id, &limit)).await;
+        let Some(reason) = self.context.db.run(&self.run.id).await?.hand_over else { return Ok(Delivery::default()) };
+        let sent = self.send_text(&prompt::hand_over(&self.run.task_id, &reason)).await;
         Ok(Delivery { failed: sent.is_none(), ids: sent.into_iter().collect() })
     }
 

@@ -100,6 +100,31 @@ pub(super) async fn release_claim(story: &mut Story, mara: &Caller) {
     assert_eq!(gone["code"], "claim-not-held");
 }
 
+/// A person tells all agents to stop, and withdraws the order.
+pub(super) async fn orders(story: &mut Story) {
+    let (triggers, withdraw) = ("/api/projects/{id}/triggers", "/api/projects/{id}/triggers/withdraw");
+    for (body, code) in [
+        (json!({"word": "rally", "target": "mara"}), "order-is-for-all"),
+        (json!({"word": "sitrep"}), "order-without-agent"),
+        (json!({"word": "hot_zone"}), "order-without-zone"),
+        (json!({"word": "recon", "target": "mara"}), "order-without-subject"),
+        (json!({"word": "stand_down", "target": "a b"}), "order-target-is-not-a-word"),
+        (json!({"word": "retreat", "note": "two\nlines"}), "order-note-too-long"),
+    ] {
+        let refused = story.act("post", triggers, PROJECT, body, StatusCode::UNPROCESSABLE_ENTITY).await;
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    let sent = story.act("post", triggers, PROJECT, json!({"word": "retreat", "note": "we stop for today"}), StatusCode::CREATED).await;
+    assert!(sent["content"].as_str().unwrap().starts_with("retreat: we stop for today\n"), "{sent}");
+    let listed = story.get(triggers, PROJECT).await;
+    assert_eq!((&listed["active"][0]["word"], &listed["active"][0]["author"]), (&json!("retreat"), &json!("human")), "{listed}");
+    let taken_back = story.act("post", withdraw, PROJECT, json!({"word": "retreat"}), StatusCode::OK).await;
+    assert_eq!(taken_back["end"], "withdrawn");
+    let refused = story.act("post", withdraw, PROJECT, json!({"word": "retreat"}), StatusCode::CONFLICT).await;
+    assert_eq!(refused["code"], "order-not-active");
+    assert_eq!(story.get(triggers, PROJECT).await["active"], json!([]));
+}
+
 /// A person reads the result of a task, and ends the session of a project after a debrief.
 pub(super) async fn end_session(story: &mut Story) {
     let (db, owner) = (story.server.state.db.clone(), Caller::owner());

@@ -2,13 +2,15 @@
 
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
-use domain::id::RunId;
+use domain::id::{RunId, TaskId};
+use domain::runs::hand_over::HandOverReason;
 use domain::runs::run::{Run, RunChange};
 use domain::runs::usage::{Usage, UsageSums};
 
 use crate::board::attention::write as attention;
 use crate::board::comment::write as comment;
 use crate::board::finished::write as finished;
+use crate::board::task::row::project_of_task;
 use crate::caller::Caller;
 use crate::engine::column::parsed;
 use crate::engine::tx::Tx;
@@ -25,6 +27,20 @@ pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Resu
         .await?;
     tx.record_for_run(caller, &card.project_id, &card.id, &live.id, RunChange::StopRequested {});
     Ok(())
+}
+
+/// Stores that the agent of a live run is to hand over. Returns whether that is new.
+pub(crate) async fn request_hand_over(tx: &mut Tx, caller: &Caller, id: &RunId, reason: HandOverReason) -> Result<bool> {
+    let task: Option<String> =
+        sqlx::query_scalar("UPDATE agent_runs SET hand_over = $2 WHERE id = $1 AND completed_at IS NULL AND hand_over IS NULL RETURNING task_id")
+            .bind(id.as_str())
+            .bind(serde_json::to_string(&reason)?)
+            .fetch_optional(&mut tx.connection)
+            .await?;
+    let Some(task) = task.map(|task| task.parse::<TaskId>()).transpose()? else { return Ok(false) };
+    let project = project_of_task(&mut tx.connection, &task).await?;
+    tx.record_for_run(caller, &project, &task, id, RunChange::HandOverRequested { reason });
+    Ok(true)
 }
 
 /// Queues a message for the agent of a live run, and adds it to the task's thread for later runs. An agent that was interrupted no longer

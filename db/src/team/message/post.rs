@@ -8,6 +8,7 @@ use super::write::{OutgoingMessage, insert_broadcast, insert_deliveries, insert_
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::team::agent::row::roster::Roster;
 
 /// Sends a validated message without copies. Unread messages do not block notifications.
 pub(crate) async fn post(tx: &mut Tx, caller: &Caller, post: OutgoingMessage<'_>) -> Result<Message> {
@@ -15,7 +16,7 @@ pub(crate) async fn post(tx: &mut Tx, caller: &Caller, post: OutgoingMessage<'_>
 }
 
 /// Sends a validated message with a copy to each of `copies`. A broadcast has none, because it reaches everyone.
-pub(super) async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingMessage<'_>, copies: Vec<String>) -> Result<Message> {
+async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingMessage<'_>, copies: Vec<String>) -> Result<Message> {
     let id = insert_message(tx, post).await?;
     if post.to == EVERYONE {
         insert_broadcast(tx, post.project, id, post.from).await?;
@@ -45,4 +46,22 @@ pub(super) async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingM
         timestamp: tx.now,
         read: false,
     })
+}
+
+/// Sends a validated message with a copy to each of `copies` and to every lead. A broadcast needs no copies.
+pub(crate) async fn post_with_copies(
+    tx: &mut Tx,
+    caller: &Caller,
+    roster: &Roster,
+    post: OutgoingMessage<'_>,
+    copies: Vec<String>,
+) -> Result<Message> {
+    let mut cc: Vec<String> = Vec::new();
+    for name in copies.into_iter().chain(roster.leads().map(str::to_owned)) {
+        if post.to != EVERYONE && name != post.to && name != post.from && !cc.contains(&name) {
+            cc.push(name);
+        }
+    }
+    cc.sort_unstable();
+    with_copies_to(tx, caller, post, cc).await
 }

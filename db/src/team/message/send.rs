@@ -5,12 +5,14 @@ use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
 use domain::team::message::{Message, MessageRefusal, NewMessage};
 use domain::text;
+use domain::warroom::trigger::{Trigger, TriggerTarget, TriggerText};
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
+use super::post::post_with_copies;
 use super::row::AcknowledgedMessage;
 use super::write::{Arrived, OutgoingMessage};
-use super::{post, read, write};
+use super::{read, write};
 use crate::board::task::row::in_project;
 use crate::caller::Caller;
 use crate::engine::column::optional;
@@ -22,6 +24,7 @@ use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
+use crate::warroom::trigger::write::{self as trigger, Order};
 
 /// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,8 @@ pub struct Sent {
     pub message: Message,
     /// Messages of the sender's last delivery, which now count as read, oldest first.
     pub confirmed: Vec<AcknowledgedMessage>,
+    /// The order that the message gave.
+    pub trigger: Option<Trigger>,
 }
 
 impl Db {
@@ -59,6 +64,7 @@ impl Db {
                 if new.task_id.is_some() && copies.iter().chain([&to]).any(|name| roster.is_instructed(name)) {
                     battle_plans::require(&mut tx.connection, caller, &participant, "sending task assignments").await?;
                 }
+                let order = order_of(tx, &roster, &participant, &content, &to).await?;
                 let inherited = match new.reply_to {
                     Some(id) => task_of_original(tx, &participant, id).await?,
                     None => None,
@@ -68,12 +74,18 @@ impl Db {
                     in_project(tx, &project, task).await?;
                 }
                 let (task, reply_to) = (task.as_ref(), new.reply_to);
+                let content = order.as_ref().map_or(content.clone(), |order| order.text(&content));
                 let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task, reply_to };
                 let message = post_with_copies(tx, caller, &roster, post, copies).await?;
                 if let (Caller::Person(_), Some(answered)) = (caller, reply_to) {
                     write::mark_answered(tx, answered, &to).await?;
                 }
-                Ok(Sent { message, confirmed })
+                trigger::answered(tx, caller, &project, &participant.name).await?;
+                let trigger = match order {
+                    Some(order) => Some(trigger::give(tx, caller, &project, &participant.name, order).await?),
+                    None => None,
+                };
+                Ok(Sent { message, confirmed, trigger })
             })
         })
         .await
@@ -90,6 +102,18 @@ pub(crate) async fn require_may_write(tx: &mut Tx, caller: &Caller, participant:
     };
     require_fresh_report(tx, caller).await?;
     Ok(confirmed)
+}
+
+/// The order at the beginning of a message, with its agent found by name.
+async fn order_of(tx: &mut Tx, roster: &Roster, sender: &Participant, content: &str, to: &str) -> Result<Option<Order>> {
+    let Some(text) = TriggerText::of(content) else { return Ok(None) };
+    let named = text.target.filter(|_| matches!(text.word.target(), TriggerTarget::Agent | TriggerTarget::AgentAndSubject));
+    let agent = match named.or(Some(to).filter(|to| *to != EVERYONE)) {
+        // An agent that is not a lead may not even learn which agents exist.
+        Some(name) if sender.is_lead => Some(roster.mailbox(tx, &sender.name, name).await?),
+        _ => None,
+    };
+    Order::read(sender, content, to, agent.as_deref())
 }
 
 /// Rejects `all` as a copy's recipient, because a broadcast already reaches everyone.
@@ -128,22 +152,4 @@ async fn task_of_original(tx: &mut Tx, participant: &Participant, id: i64) -> Re
         return optional(&row, "task_id");
     }
     Err(Refusal::invalid("reply_to", format!("message {id} was not sent to you"), "Reply to a message from your inbox, or omit reply_to.").into())
-}
-
-/// Sends a validated message with a copy to each of `copies` and to every lead. A broadcast needs no copies.
-pub(crate) async fn post_with_copies(
-    tx: &mut Tx,
-    caller: &Caller,
-    roster: &Roster,
-    post: OutgoingMessage<'_>,
-    copies: Vec<String>,
-) -> Result<Message> {
-    let mut cc: Vec<String> = Vec::new();
-    for name in copies.into_iter().chain(roster.leads().map(str::to_owned)) {
-        if post.to != EVERYONE && name != post.to && name != post.from && !cc.contains(&name) {
-            cc.push(name);
-        }
-    }
-    cc.sort_unstable();
-    post::with_copies_to(tx, caller, post, cc).await
 }

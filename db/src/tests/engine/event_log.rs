@@ -36,6 +36,7 @@ use domain::warroom::battle_plan::BattlePlanStatus;
 use domain::warroom::context_left::ContextReport;
 use domain::warroom::debrief::NewDebrief;
 use domain::warroom::raid_log::NewRaidLogEntry;
+use domain::warroom::trigger::TriggerWord;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
@@ -215,7 +216,8 @@ async fn claims(store: &Store) {
     store.claim(&Caller::owner(), "a.rs").await.unwrap();
 }
 
-/// A battle plan that ends, an entry of the raid log, a handover that its agent reads itself, a result, and a session that ends with its debrief.
+/// A battle plan that ends, an entry of the raid log, a handover that its agent reads itself, a result, an order that is withdrawn, and a session
+/// that ends with its debrief.
 async fn warroom(store: &Store) {
     store.plan_battle().await;
     let new = NewRaidLogEntry { entry: "The port is taken".to_owned(), priority: None };
@@ -231,6 +233,8 @@ async fn warroom(store: &Store) {
     store.move_to(&Caller::owner(), &task, Status::InProgress).await.unwrap();
     leave_result(store, &task, &Caller::owner()).await;
     store.move_to(&Caller::owner(), &task, Status::Done).await.unwrap();
+    store.send(&Caller::owner(), "all", "retreat").await.unwrap();
+    store.db.withdraw_trigger(&Caller::owner(), &store.project, TriggerWord::Retreat, None).await.unwrap();
     store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();
     store.db.end_session(&Caller::owner(), &other).await.unwrap();
 }

@@ -3,6 +3,7 @@
 use domain::board::attention::AttentionKind;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::hand_over::HandOverReason;
 use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse, Usd};
 use domain::runs::usage::Usage;
 use domain::wire::{NewProject, ProjectPatch};
@@ -70,7 +71,7 @@ async fn run_at_its_limit_uses_no_attempt_and_continues_its_session() {
     store.db.request_hand_over(&agent.run, limit(LimitScope::Run)).await.unwrap();
     store.db.request_hand_over(&agent.run, limit(LimitScope::Day)).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["run_hand_over_requested"], "it is asked once");
-    assert_eq!(store.db.run(&agent.run).await.unwrap().hand_over, Some(limit(LimitScope::Run)));
+    assert_eq!(store.db.run(&agent.run).await.unwrap().hand_over, Some(HandOverReason::Limit { limit: limit(LimitScope::Run) }));
     end_at(&store, &agent, Some(limit(LimitScope::Run))).await;
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!((attention.kind, attention.limit), (AttentionKind::Budget, Some(LimitScope::Run)));

@@ -12,6 +12,9 @@ use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::raid_log::row::list_sql;
 use crate::warroom::result::row as result;
+use crate::warroom::trigger::DUE_ONE;
+use crate::warroom::trigger::row as triggers;
+use crate::warroom::trigger::write as trigger_writes;
 
 #[tokio::test]
 async fn raid_log_is_read_in_the_order_of_an_index() {
@@ -38,6 +41,21 @@ async fn handovers_and_briefings_are_read_by_index() {
     ] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(index) && !plan.contains("SCAN h"), "{statement}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn orders_that_ended_cost_nothing() {
+    let store = Store::board().await;
+    for statement in [triggers::ACTIVE, triggers::ONE_ACTIVE, triggers::STOPPING, triggers::DUE, trigger_writes::OWED] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains("INDEX active_triggers"), "{statement}: {plan}");
+    }
+    let ended = plan(&store, triggers::ENDED).await;
+    assert!(ended.contains("INDEX ended_triggers (project_id=?)") && !ended.contains("TEMP B-TREE"), "{ended}");
+    for statement in [triggers::AT_WORK, trigger_writes::LIVE, trigger_writes::OF_AGENT, DUE_ONE] {
+        let plan = plan(&store, statement).await;
+        assert!(!plan.contains("SCAN t\n") && !plan.contains("SCAN a\n"), "{statement}: {plan}");
     }
 }
 

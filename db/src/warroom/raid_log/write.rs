@@ -20,7 +20,7 @@ pub(crate) const ROUTINE_TEXTS: &str = "DELETE FROM search_documents WHERE kind 
 pub(crate) const ROUTINE: &str = "DELETE FROM raid_log WHERE project_id = $1 AND priority = 'low'";
 
 /// Appends an entry.
-pub(super) async fn append(tx: &mut Tx, caller: &Caller, project: &ProjectId, entry: &str, priority: Priority) -> Result<RaidLogEntry> {
+pub(crate) async fn append(tx: &mut Tx, caller: &Caller, project: &ProjectId, entry: &str, priority: Priority) -> Result<RaidLogEntry> {
     let id = tx.next_number(NUMBERS).await?;
     let row = sqlx::query(
         "INSERT INTO raid_log (id, project_id, author, run_id, entry, priority, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",

@@ -15,6 +15,7 @@ use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::condition::RunCondition;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::hand_over::HandOverReason;
 use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
 use crate::runs::pause::PauseEvent;
@@ -28,6 +29,7 @@ use crate::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use crate::warroom::claim::ReleaseReason;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::raid_log::Priority;
+use crate::warroom::trigger::{TriggerEnd, TriggerWord};
 
 /// One event of each kind, in the order of the list.
 pub(super) fn every() -> Vec<Event> {
@@ -79,7 +81,7 @@ pub(super) fn every() -> Vec<Event> {
         RunChange::StopRequested {}.into(),
         RunChange::ConditionChanged { condition: Some(RunCondition::Unreachable { detail: "its folder is gone".to_owned() }) }.into(),
         RunChange::CheckoutLeft { detail: Some("permission denied".to_owned()) }.into(),
-        RunChange::HandOverRequested { limit: limit_use() }.into(),
+        RunChange::HandOverRequested { reason: HandOverReason::Limit { limit: limit_use() } }.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
         RunChange::AccessRefused { access: vec![Access::new(AccessKind::Write, "~/.bashrc")] }.into(),
@@ -152,6 +154,8 @@ pub(super) fn every() -> Vec<Event> {
         ResultEvent::Submitted { result: 7 }.into(),
         DebriefEvent::Filed { debrief: 2 }.into(),
         DebriefEvent::SessionEnded {}.into(),
+        TriggerEvent::Given { trigger: 8, word: TriggerWord::StandDown, target: Some(mara()) }.into(),
+        TriggerEvent::Ended { trigger: 9, word: TriggerWord::Retreat, target: None, end: TriggerEnd::Withdrawn }.into(),
     ]
 }
 

@@ -39,6 +39,8 @@ use crate::warroom::class::refusal::ClassRefusal;
 use crate::warroom::debrief::DebriefRefusal;
 use crate::warroom::handover::HandoverRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
+use crate::warroom::trigger::TriggerWord;
+use crate::warroom::trigger::refusal::TriggerRefusal;
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -178,5 +180,16 @@ pub(super) fn every() -> Vec<Refusal> {
         ResultRefusal::ClosedElsewhere { task: TaskId::new(7) }.into(),
         DebriefRefusal::OpenTasks { tasks: vec![TaskId::new(7), TaskId::new(8)], more: 3 }.into(),
         DebriefRefusal::Missing.into(),
+        TriggerRefusal::LeadOnly { agent: mara(), word: TriggerWord::Rally }.into(),
+        TriggerRefusal::NoAgent { word: TriggerWord::Sitrep }.into(),
+        TriggerRefusal::NoZone { word: TriggerWord::HotZone }.into(),
+        TriggerRefusal::NoSubject { word: TriggerWord::Recon }.into(),
+        TriggerRefusal::ForAll { word: TriggerWord::Retreat }.into(),
+        TriggerRefusal::OtherRecipient { word: TriggerWord::Sitrep, target: "ben".to_owned(), recipient: mara() }.into(),
+        TriggerRefusal::ToPerson { word: TriggerWord::Sitrep, target: "human".to_owned() }.into(),
+        TriggerRefusal::NotOneWord { word: TriggerWord::FenixDown }.into(),
+        TriggerRefusal::LongNote { word: TriggerWord::FenixDown, most: 500 }.into(),
+        TriggerRefusal::NotActive { word: TriggerWord::HotZone }.into(),
+        TriggerRefusal::Stopped { word: TriggerWord::MoonCrash, author: "lena".to_owned() }.into(),
     ]
 }

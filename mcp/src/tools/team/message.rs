@@ -6,6 +6,7 @@ use db::{AcknowledgedMessage, HistoryQuery, Sent};
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
+use domain::warroom::trigger::Trigger;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -97,14 +98,27 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
         (_, project) => call.project(project).await?,
     };
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
-    let Sent { message, confirmed } = call.db.send(&call.caller, &project, new).await?;
+    let Sent { message, confirmed, trigger } = call.db.send(&call.caller, &project, new).await?;
     let copies = if message.cc.is_empty() { String::new() } else { format!(" Copies: {}.", message.cc.join(", ")) };
     let text = format!("Message sent to {} (#{}).{copies}{}", message.to_agent, message.id, acknowledged_text(&confirmed));
+    let text = format!("{text}{}", trigger.as_ref().map(order_text).unwrap_or_default());
     let mut data = json!({"id": message.id, "to_agent": message.to_agent, "task_id": message.task_id, "cc": message.cc});
     if !confirmed.is_empty() {
         data["counted_as_read"] = confirmed.iter().map(|read| read.id).collect();
     }
     Ok(Answer::new(text, data))
+}
+
+/// Says what follows from an order.
+fn order_text(trigger: &Trigger) -> String {
+    let word = trigger.word;
+    let follows = match trigger.due_at {
+        Some(at) => format!("It is removed if it has not answered by {}", at.clock()),
+        None if word.stops_starts() => "Agents hand over, and nothing starts".to_owned(),
+        None if word.lasts() => "Tasks of the zone come first".to_owned(),
+        None => return format!("\nThe order {word} is given."),
+    };
+    format!("\nThe order {word} is given. {follows}. withdraw_trigger ends it.")
 }
 
 /// Lists the messages that sending acknowledged, and says how to read them again.

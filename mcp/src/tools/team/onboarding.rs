@@ -71,6 +71,13 @@ mod tests {
     }
 
     #[test]
+    fn the_protocol_names_every_trigger_word() {
+        for word in domain::warroom::trigger::TriggerWord::ALL {
+            assert!(PROTOCOL.contains(&format!("`{word}`")), "{word}");
+        }
+    }
+
+    #[test]
     fn files_beside_the_database_replace_the_texts() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("roles")).unwrap();

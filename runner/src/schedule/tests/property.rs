@@ -89,6 +89,7 @@ fn subject(action: &Action) -> Option<&TaskId> {
         Action::Resume { .. }
         | Action::CompleteHandshake { .. }
         | Action::ExpireClaims { .. }
+        | Action::ExpireTrigger { .. }
         | Action::HandOver { .. }
         | Action::WarnOfLimit { .. } => None,
         Action::RemoveProject { .. } => None,

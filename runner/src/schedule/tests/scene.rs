@@ -18,6 +18,7 @@ use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
+use domain::runs::hand_over::HandOverReason;
 use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
@@ -240,6 +241,8 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         unanswered: Vec::new(),
         waiting_for_claims: BTreeMap::new(),
         expiring_claims: Vec::new(),
+        stop_orders: BTreeMap::new(),
+        due_triggers: Vec::new(),
         tracking_since: at(0, 0),
     };
     for Draft { mut known, run } in drafts {
@@ -347,6 +350,7 @@ fn show(action: &Action) -> String {
         Action::ClearUnresponsiveAssignee { task } => format!("clear the assignee flag of {task}"),
         Action::RecheckBranch { task } => format!("recheck the branch for {task}"),
         Action::CompleteHandshake { id } => format!("complete handshake {id}"),
+        Action::ExpireTrigger { id } => format!("expire trigger {id}"),
         Action::ExpireClaims { project, agent } => format!("expire claims of {agent} in {project}"),
         Action::RemoveProject { project } => format!("remove {project}"),
         Action::Resume { reason } => format!("resume {reason}"),

@@ -20,7 +20,7 @@ impl WatchState {
             if self.interrupt.waits() {
                 return self.close(now);
             }
-            self.hand_over = Some(HandOver::new(self.output.usage().turns, now));
+            self.hand_over = Some(HandOver::new(self.output.usage().turns, now, view.is_emergency));
             return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HandOver }];
         }
         if let Some(later) = self.throttle.blocked_until(now) {

@@ -64,6 +64,7 @@ impl Bench {
             reason,
             stop_requested: false,
             hand_over_requested: false,
+            is_emergency: false,
             interrupt: None,
             has_permission_answers: false,
             has_human_messages: false,

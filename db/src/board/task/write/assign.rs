@@ -27,6 +27,7 @@ use crate::team::hat::write as hat;
 use crate::team::message::{OutgoingMessage, post_with_copies};
 use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
+use crate::warroom::trigger::row as triggers;
 
 /// The agent that a task is assigned to, and the roster that it is on.
 pub(crate) struct Assignee {
@@ -60,6 +61,7 @@ pub(crate) async fn assign_by_lead(
 ) -> Result<()> {
     participant.require_lead("assigning tasks")?;
     battle_plans::require(&mut tx.connection, caller, participant, "assigning tasks").await?;
+    triggers::require_no_stop(&mut tx.connection, &card.project_id).await?;
     if !caller.is_person() && card.held_by == Some(HeldBy::Stop) {
         return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
     }

@@ -20,6 +20,11 @@ pub(super) fn text(briefing: &Briefing, party: &[PartyMember]) -> String {
         Some(plan) => format!("Plan by {} (get_battle_plan shows it in full):\n{}", plan.author, shortened(&plan.plan)),
         None => "There is no active battle plan.".to_owned(),
     });
+    let orders = briefing.triggers.iter().map(|order| {
+        let words = [Some(order.word.as_str()), order.target.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        format!("{words}, by {}: {}", order.author, order.word.meaning())
+    });
+    parts.extend(section("Active orders:", orders));
     let log = briefing.log.iter().map(|entry| format!("[{} {}] {}", entry.priority, entry.author, excerpt(&entry.entry, MAX_ENTRY)));
     parts.extend(section("Raid log, high and critical:", log));
     let tasks = briefing.tasks.iter().map(|task| format!("{} [{}] {}", task.id, task.status, excerpt(&task.title, MAX_TITLE)));

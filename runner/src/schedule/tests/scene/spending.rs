@@ -13,7 +13,7 @@ impl Scene {
 
     /// The agent of the task with this number was told to hand over.
     pub(in crate::schedule::tests) fn told_to_hand_over(mut self, number: u64, limit: LimitUse) -> Self {
-        self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap().hand_over = Some(limit);
+        self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap().hand_over = Some(HandOverReason::Limit { limit });
         self
     }
 
