@@ -16,10 +16,11 @@ pub(crate) enum ListKind {
     BattlePlans,
     RaidLog,
     Handovers,
+    Triggers,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Team,
         Self::Messages,
         Self::Goals,
@@ -33,13 +34,14 @@ impl ListKind {
         Self::BattlePlans,
         Self::RaidLog,
         Self::Handovers,
+        Self::Triggers,
     ];
 }
 
-use ListKind::{BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Usage};
+use ListKind::{BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Triggers, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 38] = [
+const STALE: [(&str, &[ListKind]); 40] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -50,9 +52,10 @@ const STALE: [(&str, &[ListKind]); 38] = [
     ("token_made", &[Team]),
     ("task_assigned", &[Team]),
     ("task_moved", &[Team]),
-    ("run_started", &[Team]),
+    // Orders to stop show how many agents are still at work.
+    ("run_started", &[Team, Triggers]),
     // The helpers of a run end with it.
-    ("run_ended", &[Team, Minions, Usage]),
+    ("run_ended", &[Team, Minions, Usage, Triggers]),
     ("run_usage", &[Usage]),
     ("limit_near", &[Usage]),
     ("limit_raised", &[Usage]),
@@ -77,6 +80,8 @@ const STALE: [(&str, &[ListKind]); 38] = [
     ("battle_plan_set", &[BattlePlans]),
     ("battle_plan_ended", &[BattlePlans]),
     ("raid_logged", &[RaidLog]),
+    ("trigger_given", &[Triggers]),
+    ("trigger_ended", &[Triggers]),
     ("handover_recorded", &[Handovers]),
     ("handover_continued", &[Handovers]),
     // Routine entries are removed then.
@@ -117,7 +122,13 @@ mod tests {
 
     #[test]
     fn events_of_the_war_room_make_their_own_list_stale() {
-        let lists = [("claim_queued", Claims), ("claim_released", Claims), ("battle_plan_set", BattlePlans), ("raid_logged", RaidLog)];
+        let lists = [
+            ("claim_queued", Claims),
+            ("claim_released", Claims),
+            ("battle_plan_set", BattlePlans),
+            ("raid_logged", RaidLog),
+            ("trigger_given", Triggers),
+        ];
         for (kind, list) in lists {
             assert_eq!(stale_lists(kind), [list], "{kind}");
         }

@@ -29,6 +29,7 @@ mod lost_response;
 mod minions;
 mod newcomer;
 mod operations;
+mod orders;
 mod pages;
 mod palette;
 mod parking;

@@ -1,4 +1,4 @@
-//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers and the raid log.
+//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, orders and the raid log.
 
 use domain::id::ProjectId;
 use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
@@ -7,6 +7,7 @@ use domain::warroom::claim::queue::Claims;
 use domain::warroom::handover::Handover;
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
+use domain::warroom::trigger::{NewTrigger, TriggerWithdrawal, Triggers};
 use domain::wire::List;
 use gloo_net::http::Method;
 use serde::Deserialize;
@@ -85,6 +86,18 @@ impl Client {
     pub(crate) async fn handovers(self, project: ProjectId, before: Option<i64>) -> Result<List<Handover>, Failure> {
         let path = with_query("/handovers", [("before", before.map(|id| id.to_string()))]);
         self.get(&project_path(&project, &path)).await
+    }
+
+    pub(crate) async fn triggers(self, project: ProjectId) -> Result<Triggers, Failure> {
+        self.get(&project_path(&project, "/triggers")).await
+    }
+
+    pub(crate) async fn give_trigger(self, project: ProjectId, new: NewTrigger) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/triggers"), &new).await
+    }
+
+    pub(crate) async fn withdraw_trigger(self, project: ProjectId, withdrawal: TriggerWithdrawal) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/triggers/withdraw"), &withdrawal).await
     }
 
     pub(crate) async fn log_raid(self, project: ProjectId, new: NewRaidLogEntry) -> Result<IgnoredAny, Failure> {

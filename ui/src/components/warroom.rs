@@ -1,4 +1,4 @@
-//! Components of the area *warroom*: the agents that are present, the context that each has left, claims, plans, handovers and the log.
+//! Components of the area *warroom*: the agents that are present, the context that each has left, claims, plans, handovers, orders and the log.
 
 pub(crate) mod battle_plan;
 pub(crate) mod claim;
@@ -6,3 +6,4 @@ pub(crate) mod context_left;
 pub(crate) mod handover;
 pub(crate) mod party;
 pub(crate) mod raid_log;
+pub(crate) mod trigger;

@@ -1,4 +1,4 @@
-//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers and the log.
+//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers, orders and the log.
 //!
 //! Must not decide anything.
 
@@ -8,6 +8,7 @@ use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
 use domain::warroom::handover::Handover;
 use domain::warroom::raid_log::Priority;
+use domain::warroom::trigger::{TriggerEnd, TriggerWord};
 
 use super::Tone;
 
@@ -93,5 +94,27 @@ pub(crate) const fn priority_badge(priority: Priority) -> (&'static str, Tone) {
         Priority::Normal => ("Normal", Tone::Neutral),
         Priority::High => ("High", Tone::Warn),
         Priority::Critical => ("Critical", Tone::Bad),
+    }
+}
+
+/// The name and the effect of an order.
+pub(crate) const fn trigger_label(word: TriggerWord) -> (&'static str, &'static str) {
+    match word {
+        TriggerWord::Rally => ("Read your inbox", "All agents are told at once to read their messages."),
+        TriggerWord::HotZone => ("Put a zone first", "Its tasks start before others until the order is withdrawn."),
+        TriggerWord::Recon => ("Investigate", "One agent looks into a subject and reports."),
+        TriggerWord::Sitrep => ("Report", "One agent says how far it is. An agent in a terminal is removed if it does not answer within 30 minutes."),
+        TriggerWord::FenixDown => ("Start afresh", "One agent writes down what it knows and continues with an empty context."),
+        TriggerWord::StandDown => ("Leave", "One agent stops, writes down what it knows and leaves."),
+        TriggerWord::Retreat => ("Finish and stop", "All agents finish their turn and hand over. Nothing starts until the order is withdrawn."),
+        TriggerWord::MoonCrash => ("Stop now", "All agents hand over at once. Nothing starts until the order is withdrawn."),
+    }
+}
+
+pub(crate) const fn trigger_end_badge(end: TriggerEnd) -> (&'static str, Tone) {
+    match end {
+        TriggerEnd::Done => ("Done", Tone::Good),
+        TriggerEnd::Withdrawn => ("Withdrawn", Tone::Neutral),
+        TriggerEnd::Unanswered => ("Not answered", Tone::Bad),
     }
 }

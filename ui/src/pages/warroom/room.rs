@@ -7,6 +7,7 @@ use crate::components::warroom::claim::ClaimsSection;
 use crate::components::warroom::handover::HandoverSection;
 use crate::components::warroom::party::PartySection;
 use crate::components::warroom::raid_log::LogSection;
+use crate::components::warroom::trigger::OrdersSection;
 
 #[component]
 pub(crate) fn WarRoomPage() -> impl IntoView {
@@ -14,6 +15,7 @@ pub(crate) fn WarRoomPage() -> impl IntoView {
         <div class="warroom">
             <div class="stack">
                 <PartySection />
+                <OrdersSection />
                 <PlanSection />
             </div>
             <div class="stack">
