@@ -11,6 +11,7 @@ mod base;
 mod branch;
 mod checkout;
 mod checkpoint;
+mod code_map;
 mod control;
 mod diff;
 mod durable;
@@ -48,6 +49,7 @@ mod hostile;
 pub mod testing;
 
 pub use checkpoint::TakenCheckpoint;
+pub use code_map::CodeMap;
 pub use control::ControlFiles;
 pub use diff::DiffLimits;
 pub use diff::highlight::{code_spans, load_syntaxes};
