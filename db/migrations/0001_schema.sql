@@ -102,6 +102,8 @@ CREATE TABLE tasks (
   -- Its place among tasks of equal priority, if a person moved it.
   position       INTEGER,
   model          TEXT,
+  -- The files that it is planned to change.
+  files          TEXT CHECK (files IS NULL OR json_valid(files)),
   worktree_path  TEXT,
   branch         TEXT,
   session_id     TEXT,

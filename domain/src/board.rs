@@ -10,6 +10,7 @@ pub mod goal;
 pub mod needs_you;
 pub mod order;
 pub mod plan;
+pub mod planned_files;
 pub mod project;
 pub mod question;
 pub mod reducer;

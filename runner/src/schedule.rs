@@ -5,6 +5,7 @@
 mod limits;
 mod liveness;
 mod open_tasks;
+mod overlap;
 mod parking;
 mod slots;
 mod turns;

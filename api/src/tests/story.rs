@@ -58,7 +58,7 @@ impl Story {
     /// Has the planner create one task and finish.
     async fn plan(&self, title: &str) -> TaskId {
         let (run, planner) = self.server.run(&TaskId::new(1), AgentKind::Planner, Status::InProgress).await;
-        let part = NewSubtask { title: title.into(), description: None, phase: None, depends_on: Vec::new() };
+        let part = NewSubtask { title: title.into(), ..NewSubtask::default() };
         let made = self.server.state.db.create_subtasks(&planner, &TaskId::new(1), vec![part]).await.unwrap();
         self.server.state.db.move_task(&planner, &TaskId::new(1), MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
         self.server.end(&run.run.id).await;

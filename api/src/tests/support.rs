@@ -165,6 +165,7 @@ impl TestServer {
             parent_task_id: None,
             depends_on: Vec::new(),
             priority: None,
+            files: Vec::new(),
             model: None,
             start: true,
             assigned_to: None,

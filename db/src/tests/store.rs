@@ -311,6 +311,7 @@ pub(super) fn new_task(title: &str) -> NewTask {
         parent_task_id: None,
         depends_on: Vec::new(),
         priority: None,
+        files: Vec::new(),
         model: None,
         start: false,
         assigned_to: None,
@@ -320,7 +321,7 @@ pub(super) fn new_task(title: &str) -> NewTask {
 }
 
 pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
-    titles.iter().map(|title| NewSubtask { title: (*title).to_owned(), description: None, phase: None, depends_on: Vec::new() }).collect()
+    titles.iter().map(|title| NewSubtask { title: (*title).to_owned(), ..NewSubtask::default() }).collect()
 }
 
 /// Evidence of a clean checkout that is one commit ahead with a change.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::card::Card;
+use crate::board::planned_files::PlannedFiles;
 use crate::board::stage::Stage;
 use crate::board::status::Status;
 use crate::id::{GoalId, TaskId};
@@ -37,6 +38,10 @@ pub struct Task {
     pub merged_sha: Option<Sha>,
     /// How often a review or a conflict sent it back.
     pub review_rounds: u32,
+    /// The files that it is planned to change.
+    #[serde(default, skip_serializing_if = "PlannedFiles::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub files: PlannedFiles,
     /// The participant that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
@@ -56,6 +61,7 @@ pub struct TaskFields {
     pub description: Option<String>,
     pub model: Option<String>,
     pub priority: i64,
+    pub files: PlannedFiles,
 }
 
 impl TaskFields {
@@ -66,6 +72,7 @@ impl TaskFields {
             ("description", self.description != before.description),
             ("model", self.model != before.model),
             ("priority", self.priority != before.priority),
+            ("files", self.files != before.files),
         ]
         .into_iter()
         .filter_map(|(name, changed)| changed.then_some(name))
@@ -75,7 +82,13 @@ impl TaskFields {
 
 impl From<&Task> for TaskFields {
     fn from(task: &Task) -> Self {
-        Self { title: task.card.title.clone(), description: task.description.clone(), model: task.model.clone(), priority: task.card.priority }
+        Self {
+            title: task.card.title.clone(),
+            description: task.description.clone(),
+            model: task.model.clone(),
+            priority: task.card.priority,
+            files: task.files.clone(),
+        }
     }
 }
 
@@ -97,6 +110,9 @@ pub struct NewTask {
     pub depends_on: Vec<TaskId>,
     #[serde(default)]
     pub priority: Option<i64>,
+    /// The files and folders that it is planned to change, such as `src/parser/`.
+    #[serde(default)]
+    pub files: Vec<String>,
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
@@ -123,6 +139,7 @@ impl NewTask {
             description: text::validate_optional_body("description", self.description.as_deref())?,
             model: text::validate_optional_body("model", self.model.as_deref())?,
             priority: self.priority.unwrap_or_default(),
+            files: PlannedFiles::parse(&self.files)?,
         })
     }
 }
@@ -147,6 +164,8 @@ pub struct TaskPatch {
     pub depends_on: Option<Vec<TaskId>>,
     #[serde(default)]
     pub priority: Option<i64>,
+    #[serde(default)]
+    pub files: Option<Vec<String>>,
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
@@ -175,13 +194,16 @@ impl TaskPatch {
         if let Some(model) = &self.model {
             fields.model = text::validate_optional_body("model", Some(model))?;
         }
+        if let Some(files) = &self.files {
+            fields.files = PlannedFiles::parse(files)?;
+        }
         fields.priority = self.priority.unwrap_or(fields.priority);
         Ok(fields)
     }
 }
 
 /// One task of a list that a planner or orchestrator creates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSubtask {
     pub title: String,
@@ -192,6 +214,9 @@ pub struct NewSubtask {
     /// The tasks that it depends on.
     #[serde(default)]
     pub depends_on: Vec<Dependency>,
+    /// The files and folders that it is planned to change.
+    #[serde(default)]
+    pub files: Vec<String>,
 }
 
 impl NewSubtask {
@@ -201,6 +226,7 @@ impl NewSubtask {
         Ok(TaskFields {
             title: text::validate_title("title", &self.title)?,
             description: text::validate_optional_body("description", self.description.as_deref())?,
+            files: PlannedFiles::parse(&self.files)?,
             ..TaskFields::default()
         })
     }

@@ -93,6 +93,11 @@ pub enum WaitReason {
         path: String,
         holder: String,
     },
+    /// Another task at work changes the same files, and others start first.
+    SameFiles {
+        task: TaskId,
+        path: String,
+    },
     /// The repository does not answer, for example because its network drive is gone.
     RepositoryNotResponding {
         since: Timestamp,
@@ -158,6 +163,7 @@ impl WaitReason {
             Self::Held { by: HeldBy::Plan } => "held until someone starts the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped until someone presses Start or Retry".to_owned(),
             Self::Held { by: HeldBy::Takeover } => "taken over until someone gives it back".to_owned(),
+            Self::SameFiles { task, path } => format!("waits for {task}, which changes the same files ({path})"),
             Self::FileClaimed { path, holder } => format!("waits for {path}, which {holder} edits"),
             Self::NoFreeSlot { limit } => format!("no free slot: {limit} agents running"),
             Self::KindLimitReached { phase } => format!("waiting for the running {phase}"),

@@ -6,6 +6,7 @@ use super::*;
 use crate::actor::Actor;
 use crate::board::comment::AuthorRole;
 use crate::board::comment::Comment;
+use crate::board::planned_files::PlannedFiles;
 use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::board::task::TaskPatch;
@@ -48,6 +49,7 @@ fn task() -> Task {
         model: None,
         merged_sha: None,
         review_rounds: 0,
+        files: PlannedFiles::default(),
         created_by: None,
         result: None,
         completed_at: None,
@@ -183,7 +185,7 @@ fn requests_reject_missing_and_unknown_fields() {
     assert!(serde_json::from_str::<ProjectPatch>(r#"{"status": "complete"}"#).is_err());
     assert!(serde_json::from_str::<TextBody>(r#"{"content": "x", "role": "human"}"#).is_err());
     assert!(serde_json::from_str::<Cancel>("{}").is_err());
-    let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false,"sha":"abc"}"#;
+    let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"files":["src/"],"model":"m","merge":false,"sha":"abc"}"#;
     assert_eq!(round_trip(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
 }
 

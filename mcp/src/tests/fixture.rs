@@ -101,6 +101,7 @@ impl Board {
             parent_task_id: None,
             depends_on: Vec::new(),
             priority: None,
+            files: Vec::new(),
             model: None,
             start: true,
             assigned_to: None,

@@ -158,7 +158,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     let plan = board.db.board(project).await.unwrap().board.cards[0].id.clone();
     let planner = board.reserve(&plan, AgentKind::Planner, Status::InProgress, None).await;
     let caller = board.db.caller(&planner.token).await.unwrap().unwrap();
-    let part = domain::board::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
+    let part = domain::board::task::NewSubtask { title: "Part".to_owned(), ..Default::default() };
     let part = board.db.create_subtasks(&caller, &plan, vec![part]).await.unwrap()[0].card.id.clone();
     board.db.move_task(&caller, &plan, db::MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
     board.end(&planner).await;

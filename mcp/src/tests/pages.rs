@@ -20,6 +20,7 @@ impl Board {
                 parent_task_id: None,
                 depends_on: Vec::new(),
                 priority: None,
+                files: Vec::new(),
                 model: None,
                 start: false,
                 assigned_to: assignee.map(str::to_owned),

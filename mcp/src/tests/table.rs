@@ -146,8 +146,8 @@ fn arguments_are_listed_to_managed_agents_where_they_are_used() {
         let tool = tools.into_iter().find(|tool| tool.name == "create_task").unwrap();
         tool.input_schema["properties"].as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(listed(ListingFacts::default()), "depends_on description parent_task_id phase title");
-    assert_eq!(listed(EVERYTHING), "assigned_to depends_on description goal_id parent_task_id phase role_hat title");
+    assert_eq!(listed(ListingFacts::default()), "depends_on description files parent_task_id phase title");
+    assert_eq!(listed(EVERYTHING), "assigned_to depends_on description files goal_id parent_task_id phase role_hat title");
 }
 
 #[test]

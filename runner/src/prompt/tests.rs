@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use domain::board::card::Card;
 use domain::board::comment::AuthorRole;
+use domain::board::planned_files::PlannedFiles;
 use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, TaskId};
@@ -91,6 +92,7 @@ fn task(title: &str, description: &str) -> Task {
         model: None,
         merged_sha: None,
         review_rounds: 0,
+        files: PlannedFiles::default(),
         created_by: None,
         result: None,
         completed_at: None,

@@ -48,13 +48,13 @@ impl<'a> Scheduler<'a> {
             }
             _ => {}
         }
-        for Candidate { card, phase, .. } in candidates {
+        for (Candidate { card, phase, .. }, shared) in self.overlapping_last(candidates, slots.free) {
             if let Some(parking) = blocking {
                 self.set_wait_reason(card, Some(parking::wait_reason(parking)));
             } else if slots.of_kind.get(&phase) == Some(&0) {
                 self.set_wait_reason(card, Some(WaitReason::KindLimitReached { phase }));
             } else if slots.free == 0 {
-                self.set_wait_reason(card, Some(WaitReason::NoFreeSlot { limit }));
+                self.set_wait_reason(card, Some(shared.unwrap_or(WaitReason::NoFreeSlot { limit })));
             } else {
                 slots.free -= 1;
                 slots.of_kind.entry(phase).and_modify(|free| *free -= 1);

@@ -42,7 +42,7 @@ macro_rules! joined_columns {
 /// Long columns that only a task shows.
 macro_rules! task_columns {
     () => {
-        ", t.description, t.model, t.worktree_path, t.branch, t.session_id, t.merged_sha, t.review_rounds, t.created_by, t.result,
+        ", t.description, t.model, t.worktree_path, t.branch, t.session_id, t.merged_sha, t.review_rounds, t.files, t.created_by, t.result,
     t.completed_at, t.verified_at"
     };
 }
@@ -230,6 +230,7 @@ pub(crate) fn task_of(row: &SqliteRow) -> Result<Task> {
         model: row.try_get("model")?,
         merged_sha: row.try_get("merged_sha")?,
         review_rounds: count(row, "review_rounds")?,
+        files: json(row, "files")?.unwrap_or_default(),
         created_by: row.try_get("created_by")?,
         result: row.try_get("result")?,
         completed_at: optional(row, "completed_at")?,

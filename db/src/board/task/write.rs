@@ -8,6 +8,7 @@ pub(crate) mod requirement;
 pub(crate) mod retry;
 
 use domain::board::attention::AttentionKind;
+use domain::board::planned_files::PlannedFiles;
 use domain::board::search::SearchKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::event::TaskEvent;
@@ -50,8 +51,8 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     let text = searchable(&fields.title, fields.description.as_deref(), None, None);
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
-                            created_at, updated_at, created_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)",
+                            created_at, updated_at, created_by, files)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15)",
     )
     .bind(id.as_str())
     .bind(row.project.as_str())
@@ -67,6 +68,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(row.round.as_ref().map(|(_, round)| i64::from(*round)))
     .bind(now)
     .bind(caller.name())
+    .bind(files_column(&fields.files)?)
     .execute(&mut tx.connection)
     .await?;
     let document = Document { kind: SearchKind::Task, reference: id.as_str(), project: &row.project, task: Some(&id) };
@@ -80,16 +82,21 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
 
 /// Replaces the fields of a task.
 pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields) -> Result<()> {
-    sqlx::query("UPDATE tasks SET title = $2, description = $3, model = $4, priority = $5, updated_at = $6 WHERE id = $1")
+    sqlx::query("UPDATE tasks SET title = $2, description = $3, model = $4, priority = $5, updated_at = $6, files = $7 WHERE id = $1")
         .bind(id.as_str())
         .bind(&fields.title)
         .bind(&fields.description)
         .bind(&fields.model)
         .bind(fields.priority)
         .bind(tx.now.to_string())
+        .bind(files_column(&fields.files)?)
         .execute(&mut tx.connection)
         .await?;
     index(tx, id).await
+}
+
+fn files_column(files: &PlannedFiles) -> Result<Option<String>> {
+    Ok((!files.is_empty()).then(|| serde_json::to_string(files)).transpose()?)
 }
 
 /// Updates the searchable text of a task from its fields, its submission and its result.

@@ -106,7 +106,7 @@ impl TaskItem {
         };
         let result = record.text("result");
         Ok(Self {
-            fields: TaskFields { title: title_of(record)?, description: description_of(record)?, model: None, priority: 0 },
+            fields: TaskFields { title: title_of(record)?, description: description_of(record)?, ..TaskFields::default() },
             status,
             cancel,
             assignee: record.text("assigned_to"),

@@ -68,6 +68,9 @@ struct Subtask {
     phase: Option<AgentKind>,
     #[serde(default)]
     depends_on: Vec<DependsOn>,
+    /// Paths it will change, as src/parser/.
+    #[serde(default)]
+    files: Vec<String>,
 }
 
 async fn create_subtasks(call: Call, arguments: CreateSubtasks) -> Result<Answer, Failure> {
@@ -84,6 +87,7 @@ impl From<Subtask> for NewSubtask {
             description: given.description,
             phase: given.phase,
             depends_on: given.depends_on.into_iter().map(|dependency| dependency.0).collect(),
+            files: given.files,
         }
     }
 }
@@ -104,6 +108,8 @@ struct CreateTask {
     #[schemars(with = "Vec<String>")]
     #[serde(default, alias = "blocked_by", deserialize_with = "arguments::list")]
     depends_on: Vec<TaskId>,
+    #[serde(default, deserialize_with = "arguments::list")]
+    files: Vec<String>,
     /// An external agent. Without one the runner starts a coder.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -127,6 +133,7 @@ async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
         phase: given.phase,
         parent_task_id: given.parent_task_id,
         depends_on: given.depends_on,
+        files: given.files,
         assigned_to: given.assigned_to,
         role_hat: given.role_hat,
         goal_id: given.goal_id,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use db::{AssigneePresence, LimitState, Pause, ReferencedTask, Snapshot, TaskSnapshot};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::{Card, CurrentRun};
+use domain::board::planned_files::PlannedFiles;
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
 use domain::board::wait_reason::WaitReason;
@@ -90,6 +91,7 @@ pub(super) fn task(number: u64) -> Draft {
         model: None,
         merged_sha: None,
         review_rounds: 0,
+        files: PlannedFiles::default(),
         created_by: None,
         result: None,
         completed_at: None,
@@ -178,6 +180,12 @@ impl Draft {
 
     pub(super) fn why(self, why: WaitReason) -> Self {
         self.card(|card| card.wait_reason = Some(why))
+    }
+
+    pub(super) fn files(mut self, paths: &[&str]) -> Self {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        self.known.task.files = PlannedFiles::parse(&paths).unwrap();
+        self
     }
 
     pub(super) fn checkout(mut self) -> Self {

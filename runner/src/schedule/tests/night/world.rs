@@ -236,7 +236,7 @@ impl World {
             Fate::Works => match run.phase {
                 AgentKind::Coder => self.move_to(caller, task, Status::InReview, None).await,
                 AgentKind::Planner => {
-                    let part = |number| NewSubtask { title: format!("Part {number}"), description: None, phase: None, depends_on: Vec::new() };
+                    let part = |number| NewSubtask { title: format!("Part {number}"), ..NewSubtask::default() };
                     self.db.create_subtasks(caller, task, (1..=PARTS).map(part).collect()).await.unwrap();
                     self.move_to(caller, task, Status::Done, None).await;
                 }
