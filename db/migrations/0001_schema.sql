@@ -892,6 +892,39 @@ CREATE TABLE debriefs (
 CREATE INDEX debriefs_by_project ON debriefs (project_id, id);
 CREATE INDEX debriefs_of_session ON debriefs (project_id) WHERE session_ended_at IS NULL;
 
+-- What agents confirmed, the traps that they met, and their notes; the topic of notes is the name of their agent. Nothing is deleted: intel is
+-- archived and traps are resolved, which closes them. `version` counts the texts. `stored` says whether the file of this state is in the repository.
+CREATE TABLE knowledge (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  kind       TEXT NOT NULL CHECK (kind IN ('intel', 'trap', 'note')),
+  topic      TEXT NOT NULL,
+  body       TEXT NOT NULL,
+  evidence   TEXT,
+  paths      TEXT NOT NULL CHECK (json_valid(paths)),
+  author     TEXT NOT NULL,
+  run_id     TEXT REFERENCES agent_runs(id),
+  version    INTEGER NOT NULL DEFAULT 1,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  closed_at  TEXT,
+  closed_by  TEXT CHECK ((closed_by IS NULL) = (closed_at IS NULL)),
+  closing    TEXT CHECK ((closing IS NULL) = (closed_at IS NULL)),
+  stored     INTEGER NOT NULL DEFAULT 0 CHECK (stored IN (0, 1))
+) STRICT;
+CREATE UNIQUE INDEX live_knowledge ON knowledge (project_id, kind, topic) WHERE closed_at IS NULL;
+CREATE INDEX live_knowledge_in_order ON knowledge (project_id, kind, id) WHERE closed_at IS NULL;
+CREATE INDEX closed_knowledge ON knowledge (project_id, kind, id) WHERE closed_at IS NOT NULL;
+CREATE INDEX unstored_knowledge ON knowledge (id) WHERE stored = 0;
+
+-- Which version of live intel and traps a participant has read.
+CREATE TABLE knowledge_read (
+  knowledge_id INTEGER NOT NULL REFERENCES knowledge(id),
+  reader       TEXT NOT NULL,
+  version      INTEGER NOT NULL,
+  PRIMARY KEY (knowledge_id, reader)
+) STRICT;
+
 -- Log.
 
 -- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.

@@ -46,6 +46,7 @@ use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
 use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
+use crate::warroom::knowledge::KnowledgeEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::TriggerEvent;
@@ -150,6 +151,7 @@ join! {
     Result(ResultEvent),
     Debrief(DebriefEvent),
     Trigger(TriggerEvent),
+    Knowledge(KnowledgeEvent),
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ macro_rules! each_refusal {
             Result($crate::warroom::result::ResultRefusal),
             Debrief($crate::warroom::debrief::DebriefRefusal),
             Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
+            Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
         }
     };
 }

@@ -7,6 +7,7 @@ pub mod class;
 pub mod context_left;
 pub mod debrief;
 pub mod handover;
+pub mod knowledge;
 pub mod party;
 pub mod raid_log;
 pub mod result;

@@ -39,6 +39,8 @@ pub(crate) enum Notice {
     More { task: TaskId, count: usize },
     /// Messages that were not delivered to the agent.
     Unread { count: u32, from: Vec<String> },
+    /// Intel and traps that an oracle has not read.
+    UnreadKnowledge { count: u64 },
     /// At most half, or less than a quarter, of the agent's context is left.
     ContextLeft { percent: u64, condition: Condition },
     /// The agent's report about its context is older than its class allows.
@@ -57,6 +59,10 @@ impl Notice {
                 let messages = if *count == 1 { "message" } else { "messages" };
                 format!("{count} unread {messages} from {}: call {CHECK_INBOX}", from.join(", "))
             }
+            Self::UnreadKnowledge { count } => {
+                let items = if *count == 1 { "item" } else { "items" };
+                format!("{count} unread {items} of intel and traps: call read_intel, because send is refused until then")
+            }
             Self::ContextLeft { percent, condition: Condition::Critical } => {
                 format!("{percent} % of your context is left (critical): finish, and write down in a comment what the next agent needs")
             }
@@ -74,6 +80,8 @@ struct Position {
     /// None before the agent's first notice.
     comment: Option<u64>,
     unread: Unread,
+    /// How much an oracle has to read.
+    knowledge: u64,
     /// The condition of an agent that reports its context, and the report that was due.
     condition: Option<Condition>,
     due: Option<Timestamp>,
@@ -127,6 +135,12 @@ impl Notices {
             }
             if now.unread.count > 0 && (now.unread.urgent || now.unread != before.unread) {
                 notices.insert(0, Notice::Unread { count: now.unread.count, from: now.unread.senders.clone() });
+            }
+        }
+        if is_news {
+            now.knowledge = db.unread_required_knowledge(caller).await?;
+            if now.knowledge > before.knowledge {
+                notices.push(Notice::UnreadKnowledge { count: now.knowledge });
             }
         }
         notices.extend(context_notices(&db.reported_context(caller).await?, db::now(), &mut now));

@@ -1,10 +1,11 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, and the
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, and the
 //! agents that are present.
 
 mod battle_plan;
 mod claim;
 mod debrief;
 mod handover;
+mod knowledge;
 mod party;
 mod raid_log;
 mod result;
@@ -24,6 +25,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(battle_plan::list_battle_plans, battle_plan::set_battle_plan))
         .routes(routes!(battle_plan::end_battle_plan))
         .routes(routes!(handover::list_handovers))
+        .routes(routes!(knowledge::list_knowledge, knowledge::write_knowledge))
+        .routes(routes!(knowledge::resolve_trap))
+        .routes(routes!(knowledge::archive_intel))
         .routes(routes!(raid_log::list_raid_log, raid_log::log_raid))
         .routes(routes!(result::get_task_result))
         .routes(routes!(debrief::list_debriefs, debrief::file_debrief))

@@ -143,6 +143,8 @@ fn body(method: &str, path: &str) -> &'static str {
         (_, "raid-log") => r#"{"entry": "x"}"#,
         (_, "triggers") => r#"{"word": "moon_crash"}"#,
         (_, "withdraw") => r#"{"word": "moon_crash"}"#,
+        (_, "knowledge") => r#"{"kind": "intel", "topic": "x", "body": "x", "evidence": "a.rs:1"}"#,
+        (_, "resolve" | "archive") if path.starts_with("/api/knowledge/") => r#"{"reason": "x", "evidence": "a.rs:1"}"#,
         (_, "debriefs") => r#"{"summary": "x"}"#,
         (_, "handshakes") => r#"{"message": "x"}"#,
         (_, "contracts") => r#"{"name": "x", "type": "other", "spec": "x"}"#,

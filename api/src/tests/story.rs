@@ -88,6 +88,7 @@ async fn every_route_works() {
     context::share(&mut story, &mara).await;
     warroom::plan_and_log(&mut story, &mara).await;
     warroom::release_claim(&mut story, &mara).await;
+    warroom::share_knowledge(&mut story).await;
 
     let report = story.call("get", "/api/report", "", "?since=2026-01-01T00:00:00.000Z", Value::Null).await.json();
     let ready = json!({"base_branch": "main", "diff": {"files": 2, "added": 2, "removed": 0}});

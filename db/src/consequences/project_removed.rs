@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 52] = [
+const STATEMENTS: [&str; 54] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -49,6 +49,8 @@ const STATEMENTS: [&str; 52] = [
     "DELETE FROM battle_plans WHERE project_id = $1",
     "DELETE FROM raid_log WHERE project_id = $1",
     "DELETE FROM handovers WHERE project_id = $1",
+    "DELETE FROM knowledge_read WHERE knowledge_id IN (SELECT id FROM knowledge WHERE project_id = $1)",
+    "DELETE FROM knowledge WHERE project_id = $1",
     "DELETE FROM task_results WHERE project_id = $1",
     "DELETE FROM debriefs WHERE project_id = $1",
     "DELETE FROM triggers WHERE project_id = $1",

@@ -35,6 +35,8 @@ pub(crate) enum NoEventReason {
     References,
     /// Rows past their retention are removed.
     Retention,
+    /// An agent has read knowledge of its project: only its own next call depends on it.
+    KnowledgeRead,
     /// A webhook was told what happened. An event about it would be told to it, too.
     WebhookProgress,
 }

@@ -1,5 +1,5 @@
-//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers, the raid
-//! log, results of tasks, and orders by trigger words.
+//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers,
+//! knowledge, the raid log, results of tasks, and orders by trigger words.
 
 mod battle_plan;
 mod claim;
@@ -9,6 +9,7 @@ mod context_left;
 mod debrief;
 mod handover;
 mod index;
+pub(in crate::tests) mod knowledge;
 mod party;
 mod raid_log;
 mod result;

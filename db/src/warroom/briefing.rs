@@ -46,7 +46,8 @@ impl Db {
         claims.claims.retain(|claim| claim.project_id == *project && claim.agent == name);
         claims.waits.retain(|wait| wait.project_id == *project && wait.agent == name);
         let waiting = handovers::waiting(&mut connection, project, MAX_WAITING).await?;
-        Ok(Briefing { plan, triggers, log, tasks, claims, handover, waiting })
+        let knowledge = row::knowledge(&mut connection, project, &name).await?;
+        Ok(Briefing { plan, triggers, log, tasks, claims, handover, waiting, knowledge })
     }
 }
 

@@ -71,9 +71,8 @@ impl Topic {
             | "trigger_given"
             | "trigger_ended"
             | "war_room_session_ended" => Self::Decisions,
-            "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read" => {
-                Self::Messages
-            }
+            "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read"
+            | "intel_written" | "intel_archived" | "trap_written" | "trap_resolved" | "note_written" => Self::Messages,
             _ if kind.starts_with("comment_") || kind.starts_with("handshake_") || kind.starts_with("session_") || kind.starts_with("memory_") => {
                 Self::Messages
             }

@@ -41,6 +41,7 @@ use crate::warroom::battle_plan::BattlePlanEvent;
 use crate::warroom::claim::ClaimEvent;
 use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
+use crate::warroom::knowledge::KnowledgeEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::{TriggerEnd, TriggerEvent};
@@ -82,6 +83,7 @@ pub const DETAILS: &[&str] = &[
     "raid_logged",
     "task_result_submitted",
     "debrief_filed",
+    "note_written",
 ];
 
 /// Words an event for `reader`, who is called "you".
@@ -192,6 +194,11 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
             format!("removed {}, which did not answer the order {word}", target.as_deref().map(who).unwrap_or_default())
         }
         Event::Trigger(TriggerEvent::Ended { word, .. }) => format!("ended the order {word}"),
+        Event::Knowledge(KnowledgeEvent::IntelWritten { topic, .. }) => format!("wrote intel about {topic}"),
+        Event::Knowledge(KnowledgeEvent::TrapWritten { topic, .. }) => format!("wrote down the trap {topic}"),
+        Event::Knowledge(KnowledgeEvent::NoteWritten { .. }) => "wrote a note".to_owned(),
+        Event::Knowledge(KnowledgeEvent::IntelArchived { topic, .. }) => format!("archived the intel about {topic}"),
+        Event::Knowledge(KnowledgeEvent::TrapResolved { topic, .. }) => format!("resolved the trap {topic}"),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);

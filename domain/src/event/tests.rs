@@ -142,6 +142,11 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"war_room_session_ended"}
     {"kind":"trigger_given","trigger":8,"word":"stand_down","target":"platform/mara"}
     {"kind":"trigger_ended","trigger":9,"word":"retreat","target":null,"end":"withdrawn"}
+    {"kind":"intel_written","knowledge":3,"topic":"deps","version":2}
+    {"kind":"trap_written","knowledge":4,"topic":"port","version":1}
+    {"kind":"note_written","knowledge":5,"topic":"platform/mara","version":1}
+    {"kind":"intel_archived","knowledge":3,"topic":"deps"}
+    {"kind":"trap_resolved","knowledge":4,"topic":"port"}
     "#);
 }
 

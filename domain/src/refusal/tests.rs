@@ -291,6 +291,20 @@ fn codes_sentences_and_hints_are_stable() {
         cold_start lists the orders that are active.
     stopped-by-order: BLOCKED: lena ordered moon_crash, and no work is assigned until it is withdrawn
         Wait, or withdraw it: a lead calls withdraw_trigger with word=moon_crash, a person uses the page War room.
+    knowledge-topic: "../x" is not a topic
+        Give up to 60 lower-case letters, digits and -, such as upstream-deps.
+    knowledge-unconfirmed: the words "i think" say that this is not confirmed
+        Confirm it first, and say what is so. Until then put it into your notes with write_note, or into a comment.
+    knowledge-without-evidence: the evidence cites no line of a file, and shows no command with its output
+        Cite src/lib.rs:12, or give the command after "$ " with its output below. Put hunches into your notes with write_note.
+    knowledge-limit: there are 1000 live items of knowledge already
+        Archive intel that no longer holds with archive_intel, and resolve traps that are gone with resolve_trap.
+    knowledge-not-live: no live trap has the topic port
+        read_intel lists the live topics.
+    knowledge-closed: the intel deps was closed before
+        Write it again if it holds again.
+    unread-knowledge: BLOCKED: an oracle answers with what is known now, and you have not read deps and 1 more
+        Call read_intel until nothing is unread, then repeat this.
     "#);
 }
 

@@ -8,6 +8,7 @@ use crate::time::Timestamp;
 use crate::warroom::battle_plan::BattlePlan;
 use crate::warroom::claim::queue::Claims;
 use crate::warroom::handover::Handover;
+use crate::warroom::knowledge::KnowledgeKind;
 use crate::warroom::party::PartyTask;
 use crate::warroom::raid_log::RaidLogEntry;
 use crate::warroom::trigger::Trigger;
@@ -16,6 +17,9 @@ use crate::warroom::trigger::Trigger;
 pub const MAX_TASKS: u32 = 20;
 pub const MAX_ENTRIES: u32 = 10;
 pub const MAX_WAITING: u32 = 10;
+/// The most topics of each kind of knowledge, and the characters of each.
+pub const MAX_TOPICS: u32 = 8;
+pub const MAX_EXCERPT: usize = 80;
 
 /// The facts that an agent needs before it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +38,17 @@ pub struct Briefing {
     pub handover: Option<Handover>,
     /// Agents that left a handover which nobody has continued.
     pub waiting: Vec<WaitingHandover>,
+    /// The newest live traps, and the newest intel that the agent has not read.
+    pub knowledge: Vec<KnowledgeTopic>,
+}
+
+/// Knowledge that `read_intel` returns in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnowledgeTopic {
+    pub kind: KnowledgeKind,
+    pub topic: String,
+    /// The beginning of its body.
+    pub excerpt: String,
 }
 
 /// A handover without a successor.

@@ -104,7 +104,7 @@ pub fn missing_parts(content: &str) -> Vec<ResultPart> {
             found.extend(current.iter().filter(|part| **part != ResultPart::Citations));
         }
     }
-    if content.split(|c: char| c.is_whitespace() || "()[]<>{}`'\",;".contains(c)).any(is_citation) {
+    if has_citation(content) {
         found.push(ResultPart::Citations);
     }
     ResultPart::ALL.iter().copied().filter(|part| !found.contains(part)).collect()
@@ -143,6 +143,11 @@ fn parts_of(label: &str) -> Vec<ResultPart> {
         ResultPart::Citations => has(&["citation", "citations", "references", "sources"]),
     };
     ResultPart::ALL.iter().copied().filter(named).collect()
+}
+
+/// Whether a text cites a line of a file somewhere.
+pub(crate) fn has_citation(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || "()[]<>{}`'\",;".contains(c)).any(is_citation)
 }
 
 /// Whether a word cites a line of a file, such as `src/lib.rs:12` or `lib.rs:3-9`.

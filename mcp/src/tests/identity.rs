@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{Caller, HistoryQuery};
+use db::{Caller, HistoryQuery, KnowledgeQuery};
 use domain::actor::Actor;
 use domain::board::status::Status;
 use domain::event::Event;
@@ -203,6 +203,9 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "claim_file" | "release_file" => json!({"file_path": format!("{}.rs", pick % 9)}),
         "set_battle_plan" => json!({"plan": mark}),
         "log_raid" => json!({"entry": mark}),
+        "write_intel" | "write_trap" => json!({"topic": format!("case-{case}"), "body": mark, "evidence": "a.rs:1"}),
+        "resolve_trap" | "archive_intel" => json!({"topic": format!("case-{}", pick % 99), "reason": mark, "evidence": "a.rs:1"}),
+        "write_note" => json!({"content": mark, "replace": true}),
         "log_minion" => json!({"task_description": mark, "status": "spawned"}),
         _ => json!({}),
     }
@@ -292,6 +295,13 @@ async fn rows(board: &Board) -> Vec<(String, String)> {
             page.iter().filter(|message| is_mark(&message.content)).for_each(|message| add(&message.content, &message.from_agent));
             let Some(first) = page.first() else { break };
             before = Some(first.id);
+        }
+        let mut before = None;
+        loop {
+            let page = board.db.knowledge(&project.id, &KnowledgeQuery { before, ..KnowledgeQuery::default() }).await.unwrap();
+            page.iter().for_each(|item| add(&item.body, &item.author));
+            let Some(last) = page.last() else { break };
+            before = Some(last.id);
         }
         for card in board.db.board(&project.id).await.unwrap().board.cards {
             let task = board.db.task(&card.id).await.unwrap();

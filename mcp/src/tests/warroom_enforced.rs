@@ -306,6 +306,34 @@ async fn battle_plan() {
     lena.done("send", json!({"to_agent": "mara", "message": "Take it", "task_id": "TASK-002"})).await;
 }
 
+#[tokio::test]
+async fn oracle_knowledge() {
+    let Raid { board, server, mara, .. } = raid().await;
+    let ivy = Paths::of(&board, &server, &board.agent("ivy", &[]).await).await;
+    ivy.done("register", json!({"agent_class": "oracle"})).await;
+    ivy.done("send", json!({"to_agent": "mara", "message": "Ask me"})).await;
+    let port = |body: &str, evidence: &str| json!({"topic": "port", "body": body, "evidence": evidence, "paths": ["src/net/"]});
+    mara.refused(&board, "write_trap", port("It is probably taken", "a.rs:1"), "\"probably\"").await;
+    mara.refused(&board, "write_trap", port("It is taken", "I saw it"), "shows no command").await;
+    mara.refused(&board, "resolve_trap", json!({"topic": "port", "reason": "x", "evidence": "a.rs:1"}), "no live trap").await;
+    mara.done("write_note", json!({"content": "It is probably taken"})).await;
+    mara.done("write_trap", port("It is taken", "$ ss\n:80")).await;
+    mara.done("write_intel", json!({"topic": "deps", "body": "Version 2 breaks", "evidence": "Cargo.toml:12"})).await;
+    let told = done(ivy.one(), "get_board", json!({})).await;
+    assert!(told.text.contains("2 unread items of intel and traps: call read_intel"), "{}", told.text);
+    ivy.refused(&board, "send", json!({"to_agent": "mara", "message": "Ask me"}), "BLOCKED: an oracle").await;
+    let read = done(ivy.one(), "read_intel", json!({})).await;
+    assert!(read.text.contains("traps/port.md:\n# port\n\nIt is taken") && read.text.contains("$ ss"), "{}", read.text);
+    assert_eq!((read.data["knowledge"].as_array().unwrap().len(), &read.data["unread"]), (2, &json!(0)));
+    ivy.done("send", json!({"to_agent": "mara", "message": "Ask me"})).await;
+    let topics = done(ivy.one(), "read_intel", json!({})).await.text;
+    assert!(topics.contains("deps [intel]: Version 2 breaks\nport [trap]: It is taken"), "{topics}");
+    let start = done(ivy.one(), "cold_start", json!({})).await.text;
+    assert!(start.contains("Traps (read_intel shows each in full):\nport: It is taken"), "{start}");
+    let kept = mara.done("archive_intel", json!({"topic": "deps", "reason": "Version 3 works", "evidence": "Cargo.toml:12"})).await;
+    assert_eq!(kept["knowledge"]["closed_by"], "mara");
+}
+
 /// Terminal agents are told of what waits for them, and go on.
 #[tokio::test]
 async fn reminds_to_check_the_inbox() {

@@ -1,4 +1,4 @@
-//! The tools of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, the
+//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, the
 //! context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
@@ -8,6 +8,7 @@ mod claim;
 mod context_left;
 mod debrief;
 mod handover;
+mod knowledge;
 mod party;
 mod raid_log;
 mod result;
@@ -21,6 +22,7 @@ pub(super) const TOOLS: &[&[ToolDefinition]] = &[
     context_left::TOOLS,
     debrief::TOOLS,
     handover::TOOLS,
+    knowledge::TOOLS,
     party::TOOLS,
     raid_log::TOOLS,
     result::TOOLS,

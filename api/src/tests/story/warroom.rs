@@ -125,6 +125,37 @@ pub(super) async fn orders(story: &mut Story) {
     assert_eq!(story.get(triggers, PROJECT).await["active"], json!([]));
 }
 
+/// A person writes intel and a trap, which end as archived and resolved.
+pub(super) async fn share_knowledge(story: &mut Story) {
+    let list = "/api/projects/{id}/knowledge";
+    let new = |kind: &str, body: &str, evidence: &str| json!({"kind": kind, "topic": "port", "body": body, "evidence": evidence});
+    for (body, code) in [
+        (new("intel", "It is probably taken", "a.rs:1"), "knowledge-unconfirmed"),
+        (new("trap", "It is taken", "I saw it"), "knowledge-without-evidence"),
+        (new("note", "It is taken", "a.rs:1"), "invalid"),
+    ] {
+        assert_eq!(story.act("post", list, PROJECT, body, StatusCode::UNPROCESSABLE_ENTITY).await["code"], code);
+    }
+    let gone = json!({"reason": "It is free", "evidence": "$ ss\nnothing"});
+    for (kind, path) in [("intel", "/api/knowledge/{id}/archive"), ("trap", "/api/knowledge/{id}/resolve")] {
+        let made = story.act("post", list, PROJECT, new(kind, "It is taken", "$ ss\n:80"), StatusCode::CREATED).await;
+        assert_eq!((&made["author"], &made["version"], &made["closed_at"]), (&json!("human"), &json!(1), &Value::Null), "{made}");
+        let live = story.call("get", list, PROJECT, &format!("?kind={kind}&state=live"), Value::Null).await.json();
+        assert_eq!(live["items"], json!([made]));
+        let id = made["id"].to_string();
+        let hunch = json!({"reason": "Maybe it is free", "evidence": "a.rs:1"});
+        assert_eq!(story.act("post", path, &id, hunch, StatusCode::UNPROCESSABLE_ENTITY).await["code"], "knowledge-unconfirmed");
+        let closed = story.act("post", path, &id, gone.clone(), StatusCode::OK).await;
+        assert_eq!((&closed["closed_by"], &closed["closing"]), (&json!("human"), &json!("It is free\n\n$ ss\nnothing")));
+        assert_eq!(story.act("post", path, &id, gone.clone(), StatusCode::CONFLICT).await["code"], "knowledge-closed");
+        story.act("post", path, "404", gone.clone(), StatusCode::NOT_FOUND).await;
+    }
+    let all = story.get(list, PROJECT).await;
+    assert_eq!((all["items"].as_array().unwrap().len(), &all["next"]), (2, &Value::Null));
+    let older = story.call("get", list, PROJECT, &format!("?state=closed&before={}", all["items"][0]["id"]), Value::Null).await.json();
+    assert_eq!(older["items"], json!([all["items"][1]]));
+}
+
 /// A person reads the result of a task, and ends the session of a project after a debrief.
 pub(super) async fn end_session(story: &mut Story) {
     let (db, owner) = (story.server.state.db.clone(), Caller::owner());

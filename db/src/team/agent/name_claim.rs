@@ -18,6 +18,7 @@ use crate::team::message::write::mark_all_read;
 use crate::team::person::row::further_names;
 use crate::team::token;
 use crate::warroom::handover::write as handover;
+use crate::warroom::knowledge::write as knowledge;
 
 /// Time after which a registration without any call no longer reserves its name.
 const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -93,6 +94,7 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     orphan_private_messages(tx, project, name).await?;
     memory::delete_of_agent(tx, project, name).await?;
     handover::delete_unread(tx, project, name).await?;
+    knowledge::forget_reader(tx, project, name).await?;
     // Without `left_at_message`, the new agent has missed no broadcast.
     sqlx::query(
         "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,

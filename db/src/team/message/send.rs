@@ -24,6 +24,7 @@ use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
+use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::trigger::write::{self as trigger, Order};
 
 /// The result of sending a message.
@@ -92,7 +93,7 @@ impl Db {
     }
 }
 
-/// Refuses a sender with undelivered messages, or with an old report about its context. Returns the messages of its last delivery, which now
+/// Refuses a sender with undelivered messages, with an old report about its context, or an oracle with unread knowledge. Returns the messages of its last delivery, which now
 /// count as read.
 pub(crate) async fn require_may_write(tx: &mut Tx, caller: &Caller, participant: &Participant) -> Result<Vec<AcknowledgedMessage>> {
     // The human sees new messages without checking an inbox, and the runner only reports events.
@@ -101,6 +102,7 @@ pub(crate) async fn require_may_write(tx: &mut Tx, caller: &Caller, participant:
         Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &participant.project, &participant.name).await?,
     };
     require_fresh_report(tx, caller).await?;
+    knowledge::require_read(tx, caller).await?;
     Ok(confirmed)
 }
 

@@ -35,12 +35,14 @@ use domain::team::token::TokenTerms;
 use domain::warroom::battle_plan::BattlePlanStatus;
 use domain::warroom::context_left::ContextReport;
 use domain::warroom::debrief::NewDebrief;
+use domain::warroom::knowledge::KnowledgeKind;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::warroom::trigger::TriggerWord;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
 use crate::tests::store::{Store, head, landing, new_task, probe, whole_board};
+use crate::tests::warroom::knowledge::{gone, intel, trap};
 use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
 /// Records every event of collaboration.
@@ -227,6 +229,14 @@ async fn warroom(store: &Store) {
     let ivy = store.member("ivy", &[]).await;
     store.db.hand_over(&ivy, &store.project, manifest("Next: the parser")).await.unwrap();
     store.db.cold_start(&ivy, &store.project, None).await.unwrap();
+    for topic in ["deps", "port"] {
+        intel(store, &ivy, topic, "It breaks").await.unwrap();
+        trap(store, &ivy, topic, &["src/"]).await.unwrap();
+    }
+    store.db.write_note(&ivy, &store.project, "Maybe it leaks", false).await.unwrap();
+    for kind in [KnowledgeKind::Intel, KnowledgeKind::Trap] {
+        store.db.close_knowledge(&ivy, &store.project, kind, "deps", gone()).await.unwrap();
+    }
     let other = NewProject { title: "Session".to_owned(), ..NewProject::default() };
     let other = store.db.create_project(&Caller::owner(), other, probe()).await.unwrap().id;
     let task = store.db.create_task(&Caller::owner(), &other, new_task("Journey")).await.unwrap().card.id;

@@ -1,15 +1,18 @@
 //! Indexes of the war room: what is frequent reads neither finished work nor other repositories.
 
+use domain::warroom::knowledge::KnowledgeState;
 use domain::warroom::raid_log::Priority;
 
 use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
 use crate::warroom::battle_plan::row as battle_plan;
-use crate::warroom::briefing::row::{ASSIGNED_TASKS, OPEN_TASKS};
+use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
 use crate::warroom::claim::row::{CLAIMS, EXTERNAL, WAITS};
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
+use crate::warroom::knowledge::files::PENDING;
+use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::raid_log::row::list_sql;
 use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
@@ -95,4 +98,27 @@ async fn results_and_debriefs_are_read_without_a_scan() {
     }
     let newest = plan(&store, result::NEWEST).await;
     assert!(newest.contains("task_results_by_task (task_id=?)") && !newest.contains("TEMP B-TREE"), "{newest}");
+}
+
+#[tokio::test]
+async fn archived_and_resolved_knowledge_costs_only_who_asks_for_it() {
+    let store = Store::board().await;
+    for (statement, index) in [
+        (knowledge::LIVE.to_owned(), "live_knowledge"),
+        (knowledge::OF_TOPIC.to_owned(), "live_knowledge"),
+        (knowledge::LIVE_OF_KIND.to_owned(), "live_knowledge_in_order (project_id=? AND kind=?)"),
+        (knowledge::COUNT_LIVE.to_owned(), "live_knowledge"),
+        (knowledge::unread_sql(), "live_knowledge"),
+        (knowledge::count_unread_sql(), "live_knowledge"),
+        (knowledge::page_sql(None, Some(KnowledgeState::Live)), "live_knowledge_in_order (project_id=? AND kind=? AND id<?)"),
+        (knowledge::page_sql(None, Some(KnowledgeState::Closed)), "closed_knowledge (project_id=? AND kind=? AND id<?)"),
+        (PENDING.to_owned(), "unstored_knowledge"),
+        (TRAPS.to_owned(), "live_knowledge_in_order (project_id=? AND kind=?)"),
+        (INTEL.to_owned(), "live_knowledge_in_order (project_id=? AND kind=?)"),
+    ] {
+        let plan = plan(&store, &statement).await;
+        let is_bounded =
+            plan.lines().all(|line| !line.starts_with("SCAN knowledge") && !line.starts_with("SCAN k") || line.contains("unstored_knowledge"));
+        assert!(plan.contains(index) && is_bounded, "{statement}: {plan}");
+    }
 }

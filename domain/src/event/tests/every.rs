@@ -28,6 +28,7 @@ use crate::team::role::Role;
 use crate::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use crate::warroom::claim::ReleaseReason;
 use crate::warroom::handover::HandoverEvent;
+use crate::warroom::knowledge::KnowledgeEvent;
 use crate::warroom::raid_log::Priority;
 use crate::warroom::trigger::{TriggerEnd, TriggerWord};
 
@@ -156,6 +157,11 @@ pub(super) fn every() -> Vec<Event> {
         DebriefEvent::SessionEnded {}.into(),
         TriggerEvent::Given { trigger: 8, word: TriggerWord::StandDown, target: Some(mara()) }.into(),
         TriggerEvent::Ended { trigger: 9, word: TriggerWord::Retreat, target: None, end: TriggerEnd::Withdrawn }.into(),
+        KnowledgeEvent::IntelWritten { knowledge: 3, topic: "deps".to_owned(), version: 2 }.into(),
+        KnowledgeEvent::TrapWritten { knowledge: 4, topic: "port".to_owned(), version: 1 }.into(),
+        KnowledgeEvent::NoteWritten { knowledge: 5, topic: mara(), version: 1 }.into(),
+        KnowledgeEvent::IntelArchived { knowledge: 3, topic: "deps".to_owned() }.into(),
+        KnowledgeEvent::TrapResolved { knowledge: 4, topic: "port".to_owned() }.into(),
     ]
 }
 

@@ -38,6 +38,8 @@ use crate::warroom::class::AgentClass;
 use crate::warroom::class::refusal::ClassRefusal;
 use crate::warroom::debrief::DebriefRefusal;
 use crate::warroom::handover::HandoverRefusal;
+use crate::warroom::knowledge::KnowledgeKind;
+use crate::warroom::knowledge::refusal::KnowledgeRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
@@ -191,5 +193,12 @@ pub(super) fn every() -> Vec<Refusal> {
         TriggerRefusal::LongNote { word: TriggerWord::FenixDown, most: 500 }.into(),
         TriggerRefusal::NotActive { word: TriggerWord::HotZone }.into(),
         TriggerRefusal::Stopped { word: TriggerWord::MoonCrash, author: "lena".to_owned() }.into(),
+        KnowledgeRefusal::Topic { topic: "../x".to_owned() }.into(),
+        KnowledgeRefusal::Hunch { words: "i think".to_owned() }.into(),
+        KnowledgeRefusal::NoEvidence.into(),
+        KnowledgeRefusal::TooMuch.into(),
+        KnowledgeRefusal::NotLive { kind: KnowledgeKind::Trap, topic: "port".to_owned() }.into(),
+        KnowledgeRefusal::Closed { kind: KnowledgeKind::Intel, topic: "deps".to_owned() }.into(),
+        KnowledgeRefusal::Unread { topics: vec!["deps".to_owned(), "port".to_owned()] }.into(),
     ]
 }

@@ -3,6 +3,7 @@
 use domain::text::excerpt;
 use domain::warroom::briefing::Briefing;
 use domain::warroom::handover::Handover;
+use domain::warroom::knowledge::KnowledgeKind;
 use domain::warroom::party::PartyMember;
 
 /// The most characters of the plan, of a log entry and of a title, and the most agents that are named.
@@ -29,6 +30,12 @@ pub(super) fn text(briefing: &Briefing, party: &[PartyMember]) -> String {
     parts.extend(section("Raid log, high and critical:", log));
     let tasks = briefing.tasks.iter().map(|task| format!("{} [{}] {}", task.id, task.status, excerpt(&task.title, MAX_TITLE)));
     parts.extend(section("Open tasks:", tasks));
+    let topics = |kind| {
+        let of_kind = briefing.knowledge.iter().filter(move |one| one.kind == kind);
+        of_kind.map(|one| format!("{}: {}", one.topic, one.excerpt))
+    };
+    parts.extend(section("Traps (read_intel shows each in full):", topics(KnowledgeKind::Trap)));
+    parts.extend(section("Unread intel (call read_intel):", topics(KnowledgeKind::Intel)));
     let held = briefing.claims.claims.iter().map(|claim| format!("{} is yours", claim.path));
     let waits = briefing.claims.waits.iter().map(|wait| format!("you wait for {}", wait.path));
     parts.extend(section("Files:", held.chain(waits)));
