@@ -30,6 +30,13 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Makes an empty bare repository with the folders above it, whose branch is `main`. It copies no template, because that can have hooks.
+    pub(crate) fn make_bare(git_dir: &Path) -> Result<(), RepoError> {
+        let mut options = git2::RepositoryInitOptions::new();
+        options.bare(true).external_template(false).initial_head("main").mkpath(true);
+        git2::Repository::init_opts(git_dir, &options).map(drop).attempting(|| format!("make the repository {}", git_dir.display()))
+    }
+
     /// Names a repository without a look at it.
     pub(crate) fn at(git_dir: PathBuf) -> Self {
         Self { git_dir }

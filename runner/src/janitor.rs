@@ -16,6 +16,7 @@ use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
 use crate::runs::checkout;
 use crate::runs::run::RunContext;
+use crate::warroom::knowledge;
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -111,6 +112,12 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
     let root = context.runs_root();
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
+    let history = knowledge::repository(&context.db, project);
+    let remove_history = move || if history.try_exists()? { fs::remove_dir_all(history) } else { Ok(()) };
+    off_thread(remove_history)
+        .await
+        .map_err(|error| error.to_string())?
+        .map_err(|error| format!("could not remove the history of knowledge: {error}"))?;
     context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
 }
 

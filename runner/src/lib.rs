@@ -25,6 +25,7 @@ pub mod shim;
 mod supervisor;
 pub mod tail;
 pub mod transcript;
+mod warroom;
 mod watch;
 
 pub use supervisor::supervise;

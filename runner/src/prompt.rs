@@ -6,6 +6,7 @@ mod attempt;
 mod context;
 mod handover;
 pub mod inbox;
+mod traps;
 
 use domain::board::comment::Comment;
 use domain::board::project::Project;
@@ -76,7 +77,7 @@ pub struct PromptInput<'a> {
 }
 
 /// The tags that structure a prompt. They are escaped in content.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", "inbox", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", "traps", "inbox", "message", "reminder"];
 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
@@ -128,6 +129,11 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     if !handover.is_empty() {
         text.push('\n');
         text += &handover;
+    }
+    let traps = traps::block(&input.handoff.traps);
+    if !traps.is_empty() {
+        text.push('\n');
+        text += &traps;
     }
     let context = context::block(input.handoff);
     if !context.is_empty() {

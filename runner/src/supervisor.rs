@@ -26,6 +26,7 @@ use crate::process::Programs;
 use crate::runs::branch;
 use crate::runs::run::{self, RunContext};
 use crate::schedule::{Action, Schedule, schedule};
+use crate::warroom::knowledge;
 use crate::watch::adopt;
 use crate::{janitor, retry};
 
@@ -54,9 +55,11 @@ pub async fn supervise(
 ) -> db::Result<()> {
     let context = RunContext { db, config, programs, activity, sandbox };
     let janitor = tokio::spawn(janitor::run(context.clone()));
+    let knowledge = tokio::spawn(knowledge::run(context.db.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(&ticks, shutdown).await;
     janitor.abort();
+    knowledge.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }

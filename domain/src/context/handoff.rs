@@ -6,6 +6,7 @@ use crate::context::memory::MemorySummary;
 use crate::context::session::SessionMessage;
 use crate::likeness::Query;
 use crate::warroom::handover::Handover;
+use crate::warroom::knowledge::Knowledge;
 use crate::warroom::raid_log::RaidLogEntry;
 
 /// How many of the newest findings are compared with the task.
@@ -26,6 +27,8 @@ pub struct Handoff {
     pub predecessor: Option<Handover>,
     /// After such a session: the newest entries of the raid log that change the work of others.
     pub log: Vec<RaidLogEntry>,
+    /// The live traps of the files that a coder holds, or all of them before it holds any, newest first.
+    pub traps: Vec<Knowledge>,
 }
 
 impl Handoff {

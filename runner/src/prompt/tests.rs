@@ -18,7 +18,7 @@ use crate::fixture::live_run;
 
 mod escape;
 
-static NOTHING: Handoff = Handoff { findings: Vec::new(), older: 0, memory: Vec::new(), predecessor: None, log: Vec::new() };
+static NOTHING: Handoff = Handoff { findings: Vec::new(), older: 0, memory: Vec::new(), predecessor: None, log: Vec::new(), traps: Vec::new() };
 static EMPTY: Inbox = Inbox { messages: Vec::new(), remaining: 0 };
 
 fn nine() -> Timestamp {

@@ -230,4 +230,22 @@ async fn files_are_pending_until_their_state_is_stored() {
     assert!(third[0].closed_at.is_some(), "it was archived meanwhile");
     store.db.knowledge_stored(third).await.unwrap();
     assert_eq!(store.db.unstored_knowledge().await.unwrap(), []);
+    assert_eq!(store.db.forget_stored_knowledge(&store.project).await.unwrap(), 1);
+    assert_eq!(store.db.unstored_knowledge().await.unwrap().len(), 1, "its repository is gone");
+}
+
+#[tokio::test]
+async fn coder_starts_with_the_traps_of_its_files() {
+    let store = Store::board().await;
+    let task = store.task("Search").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    trap(&store, &Caller::owner(), "net", &["src/net/"]).await.unwrap();
+    trap(&store, &Caller::owner(), "port", &["src/port.rs"]).await.unwrap();
+    let topics = async || {
+        let handoff = store.db.handoff(&coder.run).await.unwrap();
+        handoff.traps.into_iter().map(|trap| trap.topic).collect::<Vec<_>>()
+    };
+    assert_eq!(topics().await, ["port", "net"], "it holds no file yet");
+    store.claim(&coder.caller, "src/net/tcp.rs").await.unwrap();
+    assert_eq!(topics().await, ["net"]);
 }

@@ -2,6 +2,7 @@
 //!
 //! It must not know how the repository is written.
 
+use domain::id::ProjectId;
 use domain::warroom::knowledge::Knowledge;
 
 use super::row::knowledge_of;
@@ -15,6 +16,9 @@ const MAX_ITEMS: u32 = 100;
 /// The items of the project that has waited longest, in the order of their numbers: what was closed comes before what replaced it.
 pub(crate) const PENDING: &str = "SELECT * FROM knowledge WHERE stored = 0
     AND project_id = (SELECT project_id FROM knowledge WHERE stored = 0 ORDER BY id LIMIT 1) ORDER BY id LIMIT $1";
+
+/// Once for each repository that is gone, so it may read all items of a project.
+const FORGET: &str = "UPDATE knowledge SET stored = 0 WHERE project_id = $1 AND stored = 1";
 
 impl Db {
     /// Lists the changed items of one project whose files are not in its repository.
@@ -43,6 +47,22 @@ impl Db {
                         .await?;
                 }
                 Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Makes all items of a project pending again, because its repository is gone. Returns how many were not pending.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn forget_stored_knowledge(&self, project: &ProjectId) -> Result<u64> {
+        let project = project.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::References);
+                let forgotten = sqlx::query(FORGET).bind(project.as_str()).execute(&mut tx.connection).await?;
+                Ok(forgotten.rows_affected())
             })
         })
         .await

@@ -33,6 +33,7 @@ use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::runs::control;
+use crate::warroom::knowledge::mirror::mirror;
 use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
@@ -74,6 +75,7 @@ pub(super) async fn prepare(
     if plan.checkpoint.is_some() {
         db.record_rewound(&task.card.id).await.map_err(spawn_failed)?;
     }
+    mirror(db, &project.id, &plan.path).await;
     let control = control::read(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
     let (Session::New(id) | Session::Resume(id)) = session;
