@@ -843,6 +843,18 @@ CREATE UNIQUE INDEX active_triggers ON triggers (project_id, word, COALESCE(targ
 CREATE INDEX active_triggers_by_word ON triggers (word) WHERE ended_at IS NULL;
 CREATE INDEX ended_triggers ON triggers (project_id, id) WHERE ended_at IS NOT NULL;
 
+-- Named parts of a repository. `paths` is a list of paths and globs.
+CREATE TABLE zones (
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  name       TEXT NOT NULL,
+  paths      TEXT NOT NULL CHECK (json_valid(paths)),
+  owner      TEXT,
+  oracle     TEXT,
+  author     TEXT NOT NULL,
+  set_at     TEXT NOT NULL,
+  PRIMARY KEY (project_id, name)
+) STRICT;
+
 -- What agents leave to their successors. The successor of a managed agent, which has a task and a run, bears the same name. `automatic` marks
 -- what the runner recorded for a run that left nothing. `files` is a list of paths with their sizes.
 CREATE TABLE handovers (

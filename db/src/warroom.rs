@@ -11,3 +11,4 @@ pub(crate) mod party;
 pub(crate) mod raid_log;
 pub(crate) mod result;
 pub(crate) mod trigger;
+pub(crate) mod zone;

@@ -50,6 +50,7 @@ use crate::warroom::knowledge::KnowledgeEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::TriggerEvent;
+use crate::warroom::zone::ZoneEvent;
 
 /// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
@@ -152,6 +153,7 @@ join! {
     Debrief(DebriefEvent),
     Trigger(TriggerEvent),
     Knowledge(KnowledgeEvent),
+    Zone(ZoneEvent),
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ macro_rules! each_refusal {
             Debrief($crate::warroom::debrief::DebriefRefusal),
             Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
             Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
+            Zone($crate::warroom::zone::refusal::ZoneRefusal),
         }
     };
 }

@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 54] = [
+const STATEMENTS: [&str; 55] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -54,6 +54,7 @@ const STATEMENTS: [&str; 54] = [
     "DELETE FROM task_results WHERE project_id = $1",
     "DELETE FROM debriefs WHERE project_id = $1",
     "DELETE FROM triggers WHERE project_id = $1",
+    "DELETE FROM zones WHERE project_id = $1",
     "DELETE FROM tokens WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM tokens WHERE project_id = $1",
     "DELETE FROM agents WHERE project_id = $1",

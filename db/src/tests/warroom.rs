@@ -1,5 +1,5 @@
 //! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers,
-//! knowledge, the raid log, results of tasks, and orders by trigger words.
+//! knowledge, the raid log, results of tasks, orders by trigger words, and zones.
 
 mod battle_plan;
 mod claim;
@@ -14,3 +14,4 @@ mod party;
 mod raid_log;
 mod result;
 mod trigger;
+mod zone;

@@ -70,6 +70,8 @@ impl Topic {
             | "battle_plan_ended"
             | "trigger_given"
             | "trigger_ended"
+            | "zone_set"
+            | "zone_removed"
             | "war_room_session_ended" => Self::Decisions,
             "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read"
             | "intel_written" | "intel_archived" | "trap_written" | "trap_resolved" | "note_written" => Self::Messages,

@@ -45,6 +45,7 @@ use crate::warroom::knowledge::KnowledgeEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::{TriggerEnd, TriggerEvent};
+use crate::warroom::zone::ZoneEvent;
 
 /// Characters of a reason or a status that a sentence repeats.
 const QUOTED_CHARACTERS: usize = 120;
@@ -199,6 +200,8 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Knowledge(KnowledgeEvent::NoteWritten { .. }) => "wrote a note".to_owned(),
         Event::Knowledge(KnowledgeEvent::IntelArchived { topic, .. }) => format!("archived the intel about {topic}"),
         Event::Knowledge(KnowledgeEvent::TrapResolved { topic, .. }) => format!("resolved the trap {topic}"),
+        Event::Zone(ZoneEvent::Set { zone }) => format!("set the zone {zone}"),
+        Event::Zone(ZoneEvent::Removed { zone }) => format!("removed the zone {zone}"),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);

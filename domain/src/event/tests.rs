@@ -147,6 +147,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"note_written","knowledge":5,"topic":"platform/mara","version":1}
     {"kind":"intel_archived","knowledge":3,"topic":"deps"}
     {"kind":"trap_resolved","knowledge":4,"topic":"port"}
+    {"kind":"zone_set","zone":"audio"}
+    {"kind":"zone_removed","zone":"audio"}
     "#);
 }
 

@@ -305,6 +305,14 @@ fn codes_sentences_and_hints_are_stable() {
         Write it again if it holds again.
     unread-knowledge: BLOCKED: an oracle answers with what is known now, and you have not read deps and 1 more
         Call read_intel until nothing is unread, then repeat this.
+    zone-paths: the zone audio would have 0 paths, and 1 to 50 are allowed
+        Name the folders of the zone, such as src/parser/, instead of their files.
+    zone-whole-repository: ** would put the whole repository into one zone
+        Name the folders of the zone, such as src/parser/. A file can be in no zone.
+    zone-path-taken: src/** is in the zone core already
+        Take it out of the zone core first, or name a more specific path.
+    zone-limit: the project has 100 zones, and no more are allowed
+        Remove a zone, or add the paths to one of them.
     "#);
 }
 

@@ -38,6 +38,7 @@ use domain::warroom::debrief::NewDebrief;
 use domain::warroom::knowledge::KnowledgeKind;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::warroom::trigger::TriggerWord;
+use domain::warroom::zone::NewZone;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
@@ -245,6 +246,10 @@ async fn warroom(store: &Store) {
     store.move_to(&Caller::owner(), &task, Status::Done).await.unwrap();
     store.send(&Caller::owner(), "all", "retreat").await.unwrap();
     store.db.withdraw_trigger(&Caller::owner(), &store.project, TriggerWord::Retreat, None).await.unwrap();
+    let zone = NewZone { name: "audio".to_owned(), paths: vec!["audio/".to_owned()], ..NewZone::default() };
+    store.db.set_zone(&Caller::owner(), &other, zone.clone()).await.unwrap();
+    store.db.remove_zone(&Caller::owner(), &other, "audio").await.unwrap();
+    store.db.set_zone(&Caller::owner(), &store.project, zone).await.unwrap();
     store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();
     store.db.end_session(&Caller::owner(), &other).await.unwrap();
 }

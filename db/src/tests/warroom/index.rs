@@ -18,6 +18,7 @@ use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
 use crate::warroom::trigger::row as triggers;
 use crate::warroom::trigger::write as trigger_writes;
+use crate::warroom::zone::row::{OF_PROJECT, REMOVE};
 
 #[tokio::test]
 async fn raid_log_is_read_in_the_order_of_an_index() {
@@ -120,5 +121,14 @@ async fn archived_and_resolved_knowledge_costs_only_who_asks_for_it() {
         let is_bounded =
             plan.lines().all(|line| !line.starts_with("SCAN knowledge") && !line.starts_with("SCAN k") || line.contains("unstored_knowledge"));
         assert!(plan.contains(index) && is_bounded, "{statement}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn zones_of_other_projects_cost_nothing() {
+    let store = Store::board().await;
+    for statement in [OF_PROJECT, REMOVE] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains("(project_id=?") && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");
     }
 }

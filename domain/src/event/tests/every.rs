@@ -162,6 +162,8 @@ pub(super) fn every() -> Vec<Event> {
         KnowledgeEvent::NoteWritten { knowledge: 5, topic: mara(), version: 1 }.into(),
         KnowledgeEvent::IntelArchived { knowledge: 3, topic: "deps".to_owned() }.into(),
         KnowledgeEvent::TrapResolved { knowledge: 4, topic: "port".to_owned() }.into(),
+        ZoneEvent::Set { zone: "audio".to_owned() }.into(),
+        ZoneEvent::Removed { zone: "audio".to_owned() }.into(),
     ]
 }
 

@@ -43,6 +43,7 @@ use crate::warroom::knowledge::refusal::KnowledgeRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
+use crate::warroom::zone::refusal::ZoneRefusal;
 
 fn returning() -> ReturningCommits {
     let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
@@ -200,5 +201,9 @@ pub(super) fn every() -> Vec<Refusal> {
         KnowledgeRefusal::NotLive { kind: KnowledgeKind::Trap, topic: "port".to_owned() }.into(),
         KnowledgeRefusal::Closed { kind: KnowledgeKind::Intel, topic: "deps".to_owned() }.into(),
         KnowledgeRefusal::Unread { topics: vec!["deps".to_owned(), "port".to_owned()] }.into(),
+        ZoneRefusal::Paths { zone: "audio".to_owned(), paths: 0, most: 50 }.into(),
+        ZoneRefusal::WholeRepository { path: "**".to_owned() }.into(),
+        ZoneRefusal::PathTaken { path: "src/**".to_owned(), zone: "core".to_owned() }.into(),
+        ZoneRefusal::TooMany { zones: 100 }.into(),
     ]
 }

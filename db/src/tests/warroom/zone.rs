@@ -1,0 +1,79 @@
+//! Zones: who sets them, what replaces what, bad input, and their bounds.
+
+use domain::id::ProjectId;
+use domain::team::role::Role;
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, zone_of};
+
+use crate::tests::store::{Store, code};
+use crate::{Caller, Result};
+
+fn new(name: &str, paths: &[&str]) -> NewZone {
+    NewZone { name: name.to_owned(), paths: paths.iter().map(|path| (*path).to_owned()).collect(), ..NewZone::default() }
+}
+
+async fn set(store: &Store, by: &Caller, zone: NewZone) -> Result<Zone> {
+    store.db.set_zone(by, &store.project, zone).await
+}
+
+#[tokio::test]
+async fn zones_are_set_replaced_and_removed() {
+    let store = Store::board().await;
+    let lena = store.member("red/lena", &[Role::Lead]).await;
+    store.member("red/ivy", &[]).await;
+    let staffed = |oracle: &str| NewZone { owner: Some("lena".to_owned()), oracle: Some(oracle.to_owned()), ..new("audio", &["audio/", "mixer.rs"]) };
+    let audio = set(&store, &lena, staffed("ivy")).await.unwrap();
+    assert_eq!((audio.owner.as_deref(), audio.oracle.as_deref(), audio.author.as_str()), (Some("red/lena"), Some("red/ivy"), "red/lena"));
+    let before = store.db.latest();
+    assert_eq!(set(&store, &Caller::owner(), staffed("ivy")).await.unwrap(), audio, "the same again changes nothing");
+    assert_eq!(store.db.latest(), before);
+    let changed = set(&store, &Caller::owner(), staffed("human")).await.unwrap();
+    assert_eq!((changed.oracle.as_deref(), changed.author.as_str()), (Some("human"), "human"));
+    set(&store, &lena, new("core", &["src/"])).await.unwrap();
+    let zones = store.db.zones(&store.project).await.unwrap();
+    assert_eq!(zones.iter().map(|zone| zone.name.as_str()).collect::<Vec<_>>(), ["audio", "core"]);
+    assert_eq!(zone_of(&zones, &"audio/mix.rs".parse().unwrap()), Some(&changed));
+    store.leaves(&Caller::owner(), "red/lena").await;
+    let kept = NewZone { owner: Some("red/lena".to_owned()), ..new("audio", &["audio/"]) };
+    assert_eq!(set(&store, &Caller::owner(), kept).await.unwrap().owner.as_deref(), Some("red/lena"), "an owner that left stays");
+    store.db.remove_zone(&Caller::owner(), &store.project, "audio").await.unwrap();
+    assert_eq!(code(store.db.remove_zone(&Caller::owner(), &store.project, "audio").await), "not-found");
+    assert_eq!(store.db.zones(&store.project).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn only_leads_change_zones_and_bad_input_is_refused() {
+    let store = Store::board().await;
+    let mara = store.member("mara", &[]).await;
+    let guest = store.guest("red/eve").await;
+    set(&store, &Caller::owner(), new("core", &["src/"])).await.unwrap();
+    assert_eq!(code(set(&store, &mara, new("audio", &["audio/"])).await), "lead-only");
+    assert_eq!(code(store.db.remove_zone(&mara, &store.project, "core").await), "lead-only");
+    assert!(set(&store, &guest, new("audio", &["audio/"])).await.is_err());
+    let owned = |owner: &str| NewZone { owner: Some(owner.to_owned()), ..new("audio", &["audio/"]) };
+    for (zone, expected) in [
+        (new("Audio", &["audio/"]), "invalid"),
+        (new("../etc", &["audio/"]), "invalid"),
+        (new("audio", &[]), "zone-paths"),
+        (new("audio", &["../etc"]), "claim-outside"),
+        (new("audio", &["/etc/passwd"]), "claim-outside"),
+        (new("audio", &["**"]), "zone-whole-repository"),
+        (new("audio", &["SRC/"]), "zone-path-taken"),
+        (owned("zoe"), "unknown-agent"),
+        (owned("all"), "invalid"),
+    ] {
+        assert_eq!(code(set(&store, &Caller::owner(), zone.clone()).await), expected, "{zone:?}");
+    }
+    let unknown = ProjectId::new(99);
+    assert_eq!(code(store.db.set_zone(&Caller::owner(), &unknown, new("audio", &["a"])).await), "not-found");
+    assert_eq!(code(store.db.zones(&unknown).await), "not-found");
+}
+
+#[tokio::test]
+async fn number_of_zones_is_bounded() {
+    let store = Store::board().await;
+    for number in 0..MAX_ZONES {
+        set(&store, &Caller::owner(), new(&format!("z{number}"), &[&format!("folder{number}/")])).await.unwrap();
+    }
+    assert_eq!(code(set(&store, &Caller::owner(), new("more", &["more/"])).await), "zone-limit");
+    set(&store, &Caller::owner(), new("z1", &["more/"])).await.unwrap();
+}

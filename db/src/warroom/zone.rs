@@ -1,0 +1,109 @@
+//! Zones of projects: leads set and remove them. All reads take the zones of one project, of which there are at most 100.
+
+pub(crate) mod row;
+
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::team::agent::EVERYONE;
+use domain::warroom::zone::refusal::ZoneRefusal;
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent, validate_name};
+
+use crate::board::project::row as projects;
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::error::Result;
+use crate::team::agent::row::roster::Roster;
+use crate::team::participant::row as participant;
+
+impl Db {
+    /// Creates a zone, or replaces the one of that name. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When the caller is not a lead, the name, a path or a participant is not acceptable, or the project has too many zones.
+    pub async fn set_zone(&self, caller: &Caller, project: &ProjectId, new: NewZone) -> Result<Zone> {
+        let project = project.clone();
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                participant.require_lead("setting a zone")?;
+                validate_name(&new.name)?;
+                let zones = row::of_project(&mut tx.connection, &project).await?;
+                let before = zones.iter().find(|zone| zone.name == new.name);
+                if before.is_none() && zones.len() >= MAX_ZONES {
+                    return Err(ZoneRefusal::TooMany { zones: zones.len() }.into());
+                }
+                let roster = Roster::load(tx, &project).await?;
+                let zone = Zone {
+                    paths: new.paths(&zones)?,
+                    owner: resolved(tx, &roster, &participant.name, "owner", new.owner.as_deref(), before.and_then(|zone| zone.owner.as_deref()))
+                        .await?,
+                    oracle: resolved(tx, &roster, &participant.name, "oracle", new.oracle.as_deref(), before.and_then(|zone| zone.oracle.as_deref()))
+                        .await?,
+                    name: new.name,
+                    project_id: project,
+                    author: participant.name,
+                    set_at: tx.now,
+                };
+                if let Some(same) = before.filter(|before| before.paths == zone.paths && before.owner == zone.owner && before.oracle == zone.oracle) {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(same.clone());
+                }
+                row::store(&mut tx.connection, &zone).await?;
+                tx.record_without_card(caller, &zone.project_id, None, ZoneEvent::Set { zone: zone.name.clone() });
+                Ok(zone)
+            })
+        })
+        .await
+    }
+
+    /// Removes a zone. Its files are in another zone then, or in none.
+    ///
+    /// # Errors
+    /// When the caller is not a lead, or there is no such zone.
+    pub async fn remove_zone(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+        let (project, name) = (project.clone(), name.to_owned());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                participant::load(&mut tx.connection, caller, &project).await?.require_lead("removing a zone")?;
+                let removed = sqlx::query(row::REMOVE).bind(project.as_str()).bind(&name).execute(&mut tx.connection).await?;
+                if removed.rows_affected() == 0 {
+                    return Err(Refusal::not_found("zone", &name).into());
+                }
+                tx.record_without_card(caller, &project, None, ZoneEvent::Removed { zone: name });
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Lists the zones of a project by name.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn zones(&self, project: &ProjectId) -> Result<Vec<Zone>> {
+        let mut connection = self.readers.acquire().await?;
+        projects::read(&mut connection, project).await?;
+        row::of_project(&mut connection, project).await
+    }
+}
+
+/// Resolves a participant that `speaker` named. One that the zone has already stays, even if its agent left.
+async fn resolved(
+    tx: &mut Tx,
+    roster: &Roster,
+    speaker: &str,
+    field: &'static str,
+    given: Option<&str>,
+    kept: Option<&str>,
+) -> Result<Option<String>> {
+    let Some(given) = given.map(str::trim).filter(|given| !given.is_empty()) else { return Ok(None) };
+    if kept == Some(given) {
+        return Ok(Some(given.to_owned()));
+    }
+    let name = roster.mailbox(tx, speaker, given).await?;
+    if name == EVERYONE {
+        return Err(Refusal::invalid(field, "a zone has one at most", "Name one agent or person; who lists them.").into());
+    }
+    Ok(Some(name))
+}

@@ -1,0 +1,28 @@
+//! Refusals of zones.
+
+use crate::refusal::category::refusals;
+
+refusals! {
+    /// Why a zone cannot be set.
+    ZoneRefusal {
+        #[error("the zone {zone} would have {paths} paths, and 1 to {most} are allowed")]
+        Paths { zone: String, paths: usize, most: usize } => Unprocessable "zone-paths",
+        #[error("{path} would put the whole repository into one zone")]
+        WholeRepository { path: String } => Unprocessable "zone-whole-repository",
+        #[error("{path} is in the zone {zone} already")]
+        PathTaken { path: String, zone: String } => Conflict "zone-path-taken",
+        #[error("the project has {zones} zones, and no more are allowed")]
+        TooMany { zones: usize } => Conflict "zone-limit",
+    }
+}
+
+impl ZoneRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Paths { .. } => "Name the folders of the zone, such as src/parser/, instead of their files.".to_owned(),
+            Self::WholeRepository { .. } => "Name the folders of the zone, such as src/parser/. A file can be in no zone.".to_owned(),
+            Self::PathTaken { zone, .. } => format!("Take it out of the zone {zone} first, or name a more specific path."),
+            Self::TooMany { .. } => "Remove a zone, or add the paths to one of them.".to_owned(),
+        }
+    }
+}
