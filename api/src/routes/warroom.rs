@@ -1,4 +1,5 @@
 //! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, and the
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, zones, and the
 //! agents that are present.
 
 mod battle_plan;
@@ -10,6 +11,7 @@ mod party;
 mod raid_log;
 mod result;
 mod trigger;
+mod zone;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -34,4 +36,6 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(debrief::end_session))
         .routes(routes!(trigger::list_triggers, trigger::give_trigger))
         .routes(routes!(trigger::withdraw_trigger))
+        .routes(routes!(zone::list_zones, zone::set_zone))
+        .routes(routes!(zone::remove_zone))
 }

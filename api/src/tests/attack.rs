@@ -128,6 +128,7 @@ fn attacks(route: &Route, others: &[String], session: &str) -> Vec<Vec<(&'static
 fn body(method: &str, path: &str) -> &'static str {
     match (method, path.rsplit('/').next().unwrap_or_default()) {
         ("get", _) => "",
+        ("put", "zones") => r#"{"name": "audio", "paths": ["audio/"]}"#,
         ("put", _) => r#"{"scope": "global", "enabled": false, "max_minions": 0}"#,
         ("patch", _) if path.starts_with("/api/battle-plans/") => r#"{"status": "obsolete"}"#,
         ("patch", name) if name.len() == 12 => r#"{"expires_in": 60}"#,

@@ -86,7 +86,7 @@ impl NewZone {
     }
 }
 
-/// Returns the zone of a file or a folder: the one with the most specific path that covers it. Of two paths, the one with more names before its
+/// Returns the zone of a file: the one with the most specific path that covers it. Of two paths, the one with more names before its
 /// first glob is more specific, then the one with more names, then the longer one. Takes the number of all paths of the zones.
 pub fn zone_of<'z>(zones: &'z [Zone], path: &ClaimPath) -> Option<&'z Zone> {
     let covering = zones.iter().flat_map(|zone| zone.paths.iter().filter(|own| own.covers(path)).map(move |own| (specificity(own), zone)));

@@ -154,6 +154,25 @@ pub(super) async fn share_knowledge(story: &mut Story) {
     assert_eq!((all["items"].as_array().unwrap().len(), &all["next"]), (2, &Value::Null));
     let older = story.call("get", list, PROJECT, &format!("?state=closed&before={}", all["items"][0]["id"]), Value::Null).await.json();
     assert_eq!(older["items"], json!([all["items"][1]]));
+/// A person divides the repository into zones.
+pub(super) async fn zones(story: &mut Story) {
+    let (zones, remove) = ("/api/projects/{id}/zones", "/api/projects/{id}/zones/remove");
+    let audio = json!({"name": "audio", "paths": ["audio/"], "owner": "human"});
+    let set = story.act("put", zones, PROJECT, audio, StatusCode::OK).await;
+    assert_eq!((&set["paths"], &set["owner"], &set["oracle"]), (&json!(["audio/**"]), &json!("human"), &json!(null)), "{set}");
+    for (body, status, code) in [
+        (json!({"name": "Audio", "paths": ["a"]}), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        (json!({"name": "x", "paths": ["../etc"]}), StatusCode::UNPROCESSABLE_ENTITY, "claim-outside"),
+        (json!({"name": "x", "paths": ["**"]}), StatusCode::UNPROCESSABLE_ENTITY, "zone-whole-repository"),
+        (json!({"name": "x", "paths": ["audio/"]}), StatusCode::CONFLICT, "zone-path-taken"),
+    ] {
+        let refused = story.act("put", zones, PROJECT, body, status).await;
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    assert_eq!(story.get(zones, PROJECT).await["items"][0]["name"], "audio");
+    story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NO_CONTENT).await;
+    let gone = story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NOT_FOUND).await;
+    assert_eq!(gone["code"], "not-found");
 }
 
 /// A person reads the result of a task, and ends the session of a project after a debrief.
