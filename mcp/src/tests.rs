@@ -30,3 +30,4 @@ mod token;
 mod warroom;
 mod warroom_enforced;
 mod workflow;
+mod zone;

@@ -1,6 +1,5 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, and the
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, results of tasks, debriefs, orders, zones, and the
-//! agents that are present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, and
+//! the agents that are present.
 
 mod battle_plan;
 mod claim;

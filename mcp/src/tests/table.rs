@@ -314,6 +314,8 @@ fn known_parameters_keep_their_names() {
         ("write_note", "content replace"),
         ("read_intel", "topic"),
         ("withdraw_trigger", "agent_name word target"),
+        ("set_zone", "agent_name name paths owner oracle"),
+        ("get_zones", "path"),
         ("get_raid_log", "priority count agent_name"),
     ] {
         let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("tool {tool} does not exist")).input_schema.clone();

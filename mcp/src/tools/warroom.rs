@@ -1,4 +1,4 @@
-//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, the
+//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, the
 //! context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
@@ -13,6 +13,7 @@ mod party;
 mod raid_log;
 mod result;
 mod trigger;
+mod zone;
 
 use super::definition::ToolDefinition;
 
@@ -27,4 +28,5 @@ pub(super) const TOOLS: &[&[ToolDefinition]] = &[
     raid_log::TOOLS,
     result::TOOLS,
     trigger::TOOLS,
+    zone::TOOLS,
 ];

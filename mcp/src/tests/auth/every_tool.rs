@@ -41,6 +41,8 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("get_raid_log", json!({})),
         ("get_session", json!({})),
         ("get_spawn_policy", json!({})),
+        ("get_zones", json!({})),
+        ("set_zone", json!({"name": "audio", "paths": ["audio/"]})),
         ("get_task", json!({"task_id": "TASK-001"})),
         ("goal_status", json!({"goal_id": "GOAL-001"})),
         ("handshake_status", json!({"handshake_id": 1})),

@@ -1,0 +1,38 @@
+//! Zones as agents set and read them.
+
+use domain::team::role::Role;
+use serde_json::json;
+
+use super::fixture::{Board, call, done, refused};
+
+#[tokio::test]
+async fn leads_set_zones_and_everyone_reads_them() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
+    let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
+    assert_eq!(done(&mara, "get_zones", json!({})).await.text, "The project has no zones. A lead sets one with set_zone.");
+    assert!(refused(&mara, "set_zone", json!({"name": "audio", "paths": ["audio/"]})).await.contains("requires a lead"));
+    let audio = json!({"agent_name": "lena", "name": "audio", "paths": ["audio/", "mixer.rs"], "oracle": "mara"});
+    assert_eq!(done(&lena, "set_zone", audio).await.text, "Set the zone audio: audio/**, mixer.rs; oracle mara");
+    done(&lena, "set_zone", json!({"name": "core", "paths": ["src/"], "owner": "lena"})).await;
+    let read = done(&mara, "get_zones", json!({})).await;
+    assert_eq!(read.text, "audio: audio/**, mixer.rs; oracle mara\ncore: src/**; owner lena");
+    assert_eq!(read.data["zones"][1]["owner"], "lena");
+    for (path, text) in [
+        ("audio/mix.rs", "audio: audio/**, mixer.rs; oracle mara"),
+        ("SRC/lib.rs", "core: src/**; owner lena"),
+        ("README.md", "README.md is in no zone."),
+    ] {
+        assert_eq!(done(&mara, "get_zones", json!({"path": path})).await.text, text);
+    }
+    assert_eq!(call(&mara, "get_zones", json!({"path": "../etc"})).await.data["code"], "claim-outside");
+    for (arguments, code) in [
+        (json!({"name": "x y", "paths": ["a"]}), "invalid"),
+        (json!({"name": "x", "paths": []}), "zone-paths"),
+        (json!({"name": "x", "paths": ["../etc"]}), "claim-outside"),
+        (json!({"name": "x", "paths": ["src/"]}), "zone-path-taken"),
+    ] {
+        assert_eq!(call(&lena, "set_zone", arguments.clone()).await.data["code"], code, "{arguments}");
+    }
+}
