@@ -34,7 +34,7 @@ const TITLE: &str = "Sell things";
 const DESCRIPTION: &str = "In euros.";
 /// The most tokens for each kind of agent outside of a jail.
 const LIMITS: [(AgentKind, usize); 4] =
-    [(AgentKind::Planner, 3_070), (AgentKind::Coder, 2_400), (AgentKind::Reviewer, 2_100), (AgentKind::Orchestrator, 3_350)];
+    [(AgentKind::Planner, 3_090), (AgentKind::Coder, 2_400), (AgentKind::Reviewer, 2_100), (AgentKind::Orchestrator, 3_350)];
 const SHA: &str = "0123456789012345678901234567890123456789";
 
 struct TestBoard {

@@ -16,7 +16,7 @@ use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
 use crate::runs::checkout;
 use crate::runs::run::RunContext;
-use crate::warroom::knowledge;
+use crate::warroom::{code_map, knowledge};
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -118,6 +118,9 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
         .await
         .map_err(|error| error.to_string())?
         .map_err(|error| format!("could not remove the history of knowledge: {error}"))?;
+    let map = code_map::file(&context.db, project);
+    let remove_map = move || if map.try_exists()? { fs::remove_file(map) } else { Ok(()) };
+    off_thread(remove_map).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the code map: {error}"))?;
     context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use domain::board::planned_files::PlannedFiles;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
@@ -139,6 +140,8 @@ pub struct Snapshot {
     pub expiring_claims: Vec<(ProjectId, String, Timestamp)>,
     /// The order to stop of each project that has one, with its author: nothing starts there.
     pub stop_orders: BTreeMap<ProjectId, (TriggerWord, String)>,
+    /// The files of the zones that come first, by project.
+    pub hot_zones: BTreeMap<ProjectId, PlannedFiles>,
     /// Orders to which an external agent owes an answer, and when it is removed without one.
     pub due_triggers: Vec<(i64, Timestamp)>,
     /// Since when this process has tracked heartbeats.
@@ -215,6 +218,7 @@ impl Db {
         let waiting_for_claims = claims::waiting_tasks(&mut snapshot).await?;
         let expiring_claims = claims::expiring(&mut snapshot, &self.presence).await?;
         let stop_orders = triggers::stopping(&mut snapshot).await?;
+        let hot_zones = triggers::hot(&mut snapshot).await?;
         let due_triggers = triggers::due(&mut snapshot).await?;
         snapshot.rollback().await?;
         Ok(Snapshot {
@@ -235,6 +239,7 @@ impl Db {
             waiting_for_claims,
             expiring_claims,
             stop_orders,
+            hot_zones,
             due_triggers,
             tracking_since: self.presence.tracking_since(),
         })

@@ -1,12 +1,14 @@
 //! Zones of projects: leads set and remove them. All reads take the zones of one project, of which there are at most 100.
 
 pub(crate) mod row;
+pub(crate) mod write;
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
+use domain::warroom::zone::name::validate_name;
 use domain::warroom::zone::refusal::ZoneRefusal;
-use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent, validate_name};
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
@@ -49,7 +51,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(same.clone());
                 }
-                row::store(&mut tx.connection, &zone).await?;
+                write::store(&mut tx.connection, &zone).await?;
                 tx.record_without_card(caller, &zone.project_id, None, ZoneEvent::Set { zone: zone.name.clone() });
                 Ok(zone)
             })
@@ -66,7 +68,7 @@ impl Db {
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 participant::load(&mut tx.connection, caller, &project).await?.require_lead("removing a zone")?;
-                let removed = sqlx::query(row::REMOVE).bind(project.as_str()).bind(&name).execute(&mut tx.connection).await?;
+                let removed = sqlx::query(write::REMOVE).bind(project.as_str()).bind(&name).execute(&mut tx.connection).await?;
                 if removed.rows_affected() == 0 {
                     return Err(Refusal::not_found("zone", &name).into());
                 }

@@ -48,6 +48,11 @@ impl PlannedFiles {
         self.0.iter().find(|path| other.0.iter().any(|other| path.overlaps(other)))
     }
 
+    /// Adds the files of others.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     pub fn paths(&self) -> &[ClaimPath] {
         &self.0
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::zone;
+use super::zone::name::validate_name;
 use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
 use crate::refusal::category::refusals;
@@ -114,7 +114,7 @@ impl NewBattlePlan {
         let zone = self.zone.as_deref().map(str::trim).filter(|zone| !zone.is_empty());
         let scope = self.scope.unwrap_or(if zone.is_some() { BattlePlanScope::Zone } else { BattlePlanScope::Project });
         match (scope, zone) {
-            (BattlePlanScope::Zone, Some(name)) => zone::validate_name(name).map(|()| (scope, Some(name.to_owned()))),
+            (BattlePlanScope::Zone, Some(name)) => validate_name(name).map(|()| (scope, Some(name.to_owned()))),
             (BattlePlanScope::Zone, None) => Err(GeneralRefusal::invalid("zone", "it is missing", "Name the zone that the plan is for.")),
             (BattlePlanScope::General | BattlePlanScope::Project, Some(_)) => {
                 let problem = format!("a plan of the scope {scope} has no zone");

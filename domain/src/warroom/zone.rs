@@ -1,6 +1,7 @@
 //! Zones: named parts of a repository, each with the paths that belong to it, an owner and an expert. Must not know how they are stored, or
 //! which files exist.
 
+pub mod name;
 pub mod refusal;
 
 use serde::{Deserialize, Serialize};
@@ -11,11 +12,8 @@ use super::claim::ClaimPath;
 use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::refusal::Refusal;
-use crate::refusal::general::GeneralRefusal;
 use crate::time::Timestamp;
 
-/// The longest name of a zone, in bytes.
-const MAX_NAME_BYTES: usize = 60;
 /// The most zones of a project, and the most paths of a zone. They bound what finding the zone of a path costs.
 pub const MAX_ZONES: usize = 100;
 pub const MAX_PATHS: usize = 50;
@@ -103,19 +101,6 @@ fn specificity(path: &ClaimPath) -> (usize, usize, usize, &str) {
 /// Whether a path consists of globs alone, so that it leaves nothing to other zones.
 fn is_everything(path: &ClaimPath) -> bool {
     path.key().chars().all(|letter| matches!(letter, '*' | '?' | '/' | '.'))
-}
-
-/// Checks the name of a zone, which is also a word of orders and the end of the names of its agents.
-///
-/// # Errors
-/// When it is empty, too long, or has other characters than lower-case letters, digits, `-` and `_`.
-pub fn validate_name(name: &str) -> Result<(), GeneralRefusal> {
-    let is_word = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'));
-    if !name.is_empty() && name.len() <= MAX_NAME_BYTES && is_word {
-        return Ok(());
-    }
-    let problem = format!("it is not a word of 1 to {MAX_NAME_BYTES} lower-case letters, digits, - and _");
-    Err(GeneralRefusal::invalid("zone", problem, "Give a name such as audio or api-v2."))
 }
 
 events! {

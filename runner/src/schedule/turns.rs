@@ -3,10 +3,11 @@
 //! It must not know how many slots are free.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use domain::board::order::start_order;
-use domain::id::ProjectId;
+use domain::board::task::Task;
+use domain::id::{ProjectId, TaskId};
 use domain::time::Timestamp;
 
 use super::{Candidate, Scheduler};
@@ -22,9 +23,10 @@ struct Claim<'a> {
 
 impl<'a> Scheduler<'a> {
     /// Orders candidates by rank. Within a rank the project with the fewest agents is next, then the one that has waited longest for a start;
-    /// within a project, the tasks are in the order of their column. Costs O(n log n).
+    /// within a project, the tasks of a zone that an order puts first are in front, then all are in the order of their column. Costs O(n log n).
     pub(super) fn take_turns(&self, mut candidates: Vec<Candidate<'a>>) -> Vec<Candidate<'a>> {
-        candidates.sort_by_key(|candidate| (candidate.rank, start_order(candidate.card)));
+        let hot = self.hot_tasks();
+        candidates.sort_by_key(|candidate| (candidate.rank, !hot.contains(&candidate.card.id), start_order(candidate.card)));
         let mut agents = self.agents_by_project();
         let mut ordered = Vec::with_capacity(candidates.len());
         let mut candidates = candidates.into_iter().peekable();
@@ -44,6 +46,12 @@ impl<'a> Scheduler<'a> {
             }
         }
         ordered
+    }
+
+    /// The tasks that plan to change a file of a zone that comes first.
+    fn hot_tasks(&self) -> BTreeSet<&'a TaskId> {
+        let is_hot = |task: &&Task| self.state.hot_zones.get(&task.card.project_id).is_some_and(|zone| task.files.shared_with(zone).is_some());
+        self.state.tasks.iter().map(|known| &known.task).filter(is_hot).map(|task| &task.card.id).collect()
     }
 
     fn agents_by_project(&self) -> BTreeMap<&'a ProjectId, usize> {

@@ -116,6 +116,7 @@ impl Bench {
             parent_task_id: None,
             depends_on: Vec::new(),
             priority: None,
+            files: Vec::new(),
             model: None,
             start: true,
             assigned_to: None,

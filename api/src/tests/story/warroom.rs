@@ -154,6 +154,8 @@ pub(super) async fn share_knowledge(story: &mut Story) {
     assert_eq!((all["items"].as_array().unwrap().len(), &all["next"]), (2, &Value::Null));
     let older = story.call("get", list, PROJECT, &format!("?state=closed&before={}", all["items"][0]["id"]), Value::Null).await.json();
     assert_eq!(older["items"], json!([all["items"][1]]));
+}
+
 /// A person divides the repository into zones.
 pub(super) async fn zones(story: &mut Story) {
     let (zones, remove) = ("/api/projects/{id}/zones", "/api/projects/{id}/zones/remove");

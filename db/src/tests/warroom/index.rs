@@ -18,7 +18,8 @@ use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
 use crate::warroom::trigger::row as triggers;
 use crate::warroom::trigger::write as trigger_writes;
-use crate::warroom::zone::row::{OF_PROJECT, REMOVE};
+use crate::warroom::zone::row::OF_PROJECT;
+use crate::warroom::zone::write::REMOVE;
 
 #[tokio::test]
 async fn raid_log_is_read_in_the_order_of_an_index() {
@@ -51,7 +52,7 @@ async fn handovers_and_briefings_are_read_by_index() {
 #[tokio::test]
 async fn orders_that_ended_cost_nothing() {
     let store = Store::board().await;
-    for statement in [triggers::ACTIVE, triggers::ONE_ACTIVE, triggers::STOPPING, triggers::DUE, trigger_writes::OWED] {
+    for statement in [triggers::ACTIVE, triggers::ONE_ACTIVE, triggers::STOPPING, triggers::HOT, triggers::DUE, trigger_writes::OWED] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains("INDEX active_triggers"), "{statement}: {plan}");
     }

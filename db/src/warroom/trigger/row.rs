@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::board::planned_files::PlannedFiles;
 use domain::id::ProjectId;
 use domain::time::Timestamp;
 use domain::warroom::trigger::refusal::TriggerRefusal;
@@ -20,6 +21,9 @@ pub(crate) const ENDED: &str = "SELECT * FROM triggers WHERE project_id = $1 AND
 pub(crate) const ONE_ACTIVE: &str = "SELECT * FROM triggers WHERE project_id = $1 AND word = $2 AND COALESCE(target, '') = $3 AND ended_at IS NULL";
 /// Active orders after which no agent starts.
 pub(crate) const STOPPING: &str = "SELECT project_id, word, author FROM triggers WHERE ended_at IS NULL AND word IN ('retreat', 'moon_crash')";
+/// The zones that come first.
+pub(crate) const HOT: &str = "SELECT z.project_id, z.paths FROM triggers t JOIN zones z ON z.project_id = t.project_id AND z.name = t.target
+  WHERE t.ended_at IS NULL AND t.word = 'hot_zone'";
 /// Orders to which an agent owes an answer.
 pub(crate) const DUE: &str = "SELECT id, due_at FROM triggers WHERE ended_at IS NULL AND word = 'sitrep' AND due_at IS NOT NULL";
 /// The runs of a project `$1` that are at work.
@@ -44,6 +48,15 @@ pub(crate) async fn one_active(
 pub(crate) async fn stopping(connection: &mut SqliteConnection) -> Result<BTreeMap<ProjectId, (TriggerWord, String)>> {
     let rows = sqlx::query(STOPPING).fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "project_id")?, (parsed(row, "word")?, row.try_get("author")?)))).collect()
+}
+
+/// The paths of the zones that come first, by project.
+pub(crate) async fn hot(connection: &mut SqliteConnection) -> Result<BTreeMap<ProjectId, PlannedFiles>> {
+    let mut hot: BTreeMap<ProjectId, PlannedFiles> = BTreeMap::new();
+    for row in sqlx::query(HOT).fetch_all(connection).await? {
+        hot.entry(parsed(&row, "project_id")?).or_default().extend(serde_json::from_str(row.try_get("paths")?)?);
+    }
+    Ok(hot)
 }
 
 /// The orders to which agents owe an answer, and when they are removed without one.

@@ -59,7 +59,7 @@ impl Order {
             TriggerTarget::All => None,
             TriggerTarget::Zone => {
                 let name = target.unwrap_or_default();
-                zone::validate_name(name)?;
+                zone::name::validate_name(name)?;
                 Some(name.to_owned())
             }
             TriggerTarget::Agent | TriggerTarget::AgentAndSubject => {

@@ -103,7 +103,7 @@ fn files_say_where_knowledge_stands_and_traps_concern_their_paths() {
     };
     assert_eq!(item.file(), "traps/port.md");
     let [inside, outside]: [ClaimPath; 2] = ["src/net/tcp.rs", "src/lib.rs"].map(|path| path.parse().unwrap());
-    assert!(item.concerns(&[inside]) && !item.concerns(&[outside.clone()]));
+    assert!(item.concerns(&[inside]) && !item.concerns(std::slice::from_ref(&outside)));
     item.closed_at = Some(item.created_at);
     (item.closed_by, item.closing) = (Some("ole".to_owned()), Some("Moved to 81\n\na.rs:3".to_owned()));
     item.paths.clear();

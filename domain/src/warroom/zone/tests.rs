@@ -1,5 +1,6 @@
 //! Names and paths of zones, and the zone of a path.
 
+use super::name::validate_name;
 use super::*;
 
 fn zone(name: &str, paths: &[&str]) -> Zone {

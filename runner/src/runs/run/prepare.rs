@@ -33,6 +33,7 @@ use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::runs::control;
+use crate::warroom::code_map::code_map;
 use crate::warroom::knowledge::mirror::mirror;
 use crate::{env, procfs, resource};
 
@@ -75,7 +76,8 @@ pub(super) async fn prepare(
     if plan.checkpoint.is_some() {
         db.record_rewound(&task.card.id).await.map_err(spawn_failed)?;
     }
-    mirror(db, &project.id, &plan.path).await;
+    let map = code_map(db, &project.id, run.phase, plan).await;
+    mirror(db, &project.id, &plan.path, map).await;
     let control = control::read(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
     let (Session::New(id) | Session::Resume(id)) = session;

@@ -250,6 +250,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         waiting_for_claims: BTreeMap::new(),
         expiring_claims: Vec::new(),
         stop_orders: BTreeMap::new(),
+        hot_zones: BTreeMap::new(),
         due_triggers: Vec::new(),
         tracking_since: at(0, 0),
     };

@@ -1,5 +1,6 @@
 //! Orders by trigger words: nothing starts where all agents were told to stop, and orders without an answer end.
 
+use domain::board::planned_files::PlannedFiles;
 use domain::board::status::Status::{Backlog, InProgress, InReview};
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind::Coder;
@@ -37,4 +38,14 @@ fn order_without_an_answer_ends_in_time() {
     assert_eq!(board.schedule().next_tick_at, Some(at(12, 5)));
     board.state.due_triggers = vec![(7, at(11, 59))];
     assert!(board.actions().contains(&"expire trigger 7".to_owned()), "{:?}", board.actions());
+}
+
+#[test]
+fn tasks_of_a_zone_that_comes_first_start_first() {
+    let mut board = scene([task(1).files(&["docs/"]), task(2).priority(5), task(3).files(&["src/audio/mix.rs"]), task(4).project(2)]).slots(9, 9);
+    assert_eq!(board.actions()[0], "start coder TASK-002 in backlog");
+    let zone = ["src/audio/".to_owned()];
+    board.state.hot_zones.insert(ProjectId::new(1), PlannedFiles::parse(&zone).unwrap());
+    assert_eq!(board.actions()[0], "start coder TASK-003 in backlog");
+    assert_eq!(board.actions().len(), 4);
 }

@@ -1,4 +1,4 @@
-//! Copies the live intel and traps of a project into the folder `.dead-drop` of a worktree, where an agent reads them like other files.
+//! Copies the live intel and traps of a project, and its code map, into the folder `.dead-drop` of a worktree, where an agent reads them like other files.
 //!
 //! The folder ignores itself, so git never sees it, and it goes with its worktree. A worktree belongs to an agent: a folder of this name that
 //! is not this copy stays untouched, and no symbolic link is followed. It must not fail a run: without the copy, an agent only knows less.
@@ -17,18 +17,22 @@ use crate::blocking::off_thread;
 
 /// The folder in a worktree.
 const FOLDER: &str = ".dead-drop";
+/// The map in that folder.
+const CODE_MAP: &str = "CODE_MAP.md";
 /// The file that says that the folder is this copy, and hides all of it from git.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "# A copy of the knowledge of this project. Changes are lost; use write_intel and write_trap.\n*\n";
 
 /// Renews the copy in a worktree.
-pub(crate) async fn mirror(db: &Db, project: &ProjectId, worktree: &Path) {
+pub(crate) async fn mirror(db: &Db, project: &ProjectId, worktree: &Path, code_map: Option<String>) {
     let items = match live(db, project).await {
         Ok(items) => items,
         Err(error) => return tracing::warn!(%project, %error, "the knowledge of a project was not read"),
     };
+    let mut files = files(&items);
+    files.extend(code_map.map(|map| (CODE_MAP.to_owned(), map)));
     let (folder, shown) = (worktree.join(FOLDER), worktree.display().to_string());
-    match off_thread(move || write(&folder, &items)).await {
+    match off_thread(move || write(&folder, &files)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(worktree = shown, %error, "the knowledge of a project was not copied"),
         Err(error) => tracing::warn!(worktree = shown, %error, "the knowledge of a project was not copied"),
@@ -47,25 +51,30 @@ async fn live(db: &Db, project: &ProjectId) -> db::Result<Vec<Knowledge>> {
     }
 }
 
+/// Returns each file with its text.
+fn files(items: &[Knowledge]) -> Vec<(String, String)> {
+    items.iter().map(|item| (item.file(), item.markdown())).collect()
+}
+
 /// Replaces the copy. Blocks.
-fn write(folder: &Path, items: &[Knowledge]) -> io::Result<()> {
+fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     if folder.symlink_metadata().is_ok() {
         if !is_copy(folder) {
             return Ok(());
         }
         fs::remove_dir_all(folder)?;
     }
-    if items.is_empty() {
+    if files.is_empty() {
         return Ok(());
     }
     DirBuilder::new().create(folder)?;
     write_new(&folder.join(IGNORE), IGNORE_ALL)?;
-    for item in items {
-        let path = folder.join(item.file());
+    for (file, text) in files {
+        let path = folder.join(file);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        write_new(&path, &item.markdown())?;
+        write_new(&path, text)?;
     }
     Ok(())
 }
@@ -95,11 +104,11 @@ mod tests {
         let folder = worktree.path().join(FOLDER);
         write(&folder, &[]).unwrap();
         assert!(!folder.exists(), "nothing to copy");
-        write(&folder, &[item(1, "port"), item(2, "deps")]).unwrap();
+        write(&folder, &files(&[item(1, "port"), item(2, "deps")])).unwrap();
         let port = folder.join("traps/port.md");
         assert_eq!(fs::read_to_string(&port).unwrap(), item(1, "port").markdown());
         assert_eq!(port.metadata().unwrap().permissions().mode() & 0o777, 0o444);
-        write(&folder, &[item(2, "deps")]).unwrap();
+        write(&folder, &files(&[item(2, "deps")])).unwrap();
         assert!(!port.exists() && folder.join("traps/deps.md").exists(), "resolved meanwhile");
         write(&folder, &[]).unwrap();
         assert!(!folder.exists());
@@ -110,21 +119,21 @@ mod tests {
         let (worktree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let folder = worktree.path().join(FOLDER);
         symlink(elsewhere.path(), &folder).unwrap();
-        write(&folder, &[item(1, "port")]).unwrap();
+        write(&folder, &files(&[item(1, "port")])).unwrap();
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "a link is not followed");
         fs::remove_file(&folder).unwrap();
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("mine.md"), "Mine").unwrap();
-        write(&folder, &[item(1, "port")]).unwrap();
+        write(&folder, &files(&[item(1, "port")])).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "a tracked folder of the repository");
         fs::remove_dir_all(&folder).unwrap();
 
         // An agent put a link into the copy.
-        write(&folder, &[item(1, "port")]).unwrap();
+        write(&folder, &files(&[item(1, "port")])).unwrap();
         fs::remove_dir_all(folder.join("traps")).unwrap();
         fs::write(elsewhere.path().join("kept.md"), "Kept").unwrap();
         symlink(elsewhere.path(), folder.join("traps")).unwrap();
-        write(&folder, &[item(1, "port")]).unwrap();
+        write(&folder, &files(&[item(1, "port")])).unwrap();
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
         assert!(folder.join("traps/port.md").exists());
     }
@@ -132,7 +141,7 @@ mod tests {
     #[test]
     fn git_does_not_see_the_copy() {
         let sample = repo::testing::TestRepository::new();
-        write(&sample.top().join(FOLDER), &[item(1, "port")]).unwrap();
+        write(&sample.top().join(FOLDER), &files(&[item(1, "port")])).unwrap();
         let probe = repo::probe(sample.top(), None).unwrap();
         assert!(!format!("{probe:?}").contains(FOLDER), "{probe:?}");
     }
