@@ -106,22 +106,28 @@ async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Resul
     Ok(removed)
 }
 
-/// Removes what is left of a deleted project: the folders of its runs, then its rows.
+/// Removes what is left of a deleted project: the folders of its runs, its history of knowledge and its code map, then its rows.
 pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) -> Result<(), String> {
     let folders = context.db.run_folders_of(project).await.map_err(|error| error.to_string())?;
     let root = context.runs_root();
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
-    let history = knowledge::repository(&context.db, project);
-    let remove_history = move || if history.try_exists()? { fs::remove_dir_all(history) } else { Ok(()) };
-    off_thread(remove_history)
-        .await
-        .map_err(|error| error.to_string())?
-        .map_err(|error| format!("could not remove the history of knowledge: {error}"))?;
-    let map = code_map::file(&context.db, project);
-    let remove_map = move || if map.try_exists()? { fs::remove_file(map) } else { Ok(()) };
-    off_thread(remove_map).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the code map: {error}"))?;
+    for left in [knowledge::repository(&context.db, project), code_map::file(&context.db, project)] {
+        let shown = left.display().to_string();
+        let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;
+        removed.map_err(|error| format!("could not remove {shown}: {error}"))?;
+    }
     context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
+}
+
+/// Removes a file or a folder, if it exists.
+fn remove_any(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    }
 }
 
 /// Removes `folders`, oldest first: those past their age, then more until the total size is within the limit.

@@ -10,7 +10,7 @@ use domain::runs::run::Run;
 use domain::warroom::knowledge::{Knowledge, KnowledgeKind};
 use sqlx::SqliteConnection;
 
-use crate::board::task::row::project_of_task;
+use crate::board::task::row::{project_of_task, task};
 use crate::context::memory::row as memory;
 use crate::context::session::row::{self as sessions, Part};
 use crate::engine::open::Db;
@@ -50,14 +50,15 @@ impl Db {
 /// The most traps of a handoff. A prompt has room for fewer.
 const MAX_TRAPS: usize = 20;
 
-/// Returns the live traps of the files that a coder holds. Before it holds any, which files it will edit is not known.
+/// Returns the live traps of the files that the task of a coder is planned to change and that the coder holds; all where none are known.
 async fn traps(connection: &mut SqliteConnection, project: &ProjectId, run: &Run) -> Result<Vec<Knowledge>> {
     let mut traps = knowledge::live_of_kind(connection, project, KnowledgeKind::Trap).await?;
     if !traps.is_empty() {
         let git_dir = claims::scope(connection, project).await?.git_dir;
         let claims = claims::load(connection, &git_dir).await?.claims.into_iter();
-        let held: Vec<_> = claims.filter(|claim| claim.task_id.as_ref() == Some(&run.task_id)).map(|claim| claim.path).collect();
-        traps.retain(|trap| held.is_empty() || trap.concerns(&held));
+        let mut files = task(connection, &run.task_id).await?.files.paths().to_vec();
+        files.extend(claims.filter(|claim| claim.task_id.as_ref() == Some(&run.task_id)).map(|claim| claim.path));
+        traps.retain(|trap| files.is_empty() || trap.concerns(&files));
         traps.truncate(MAX_TRAPS);
     }
     Ok(traps)

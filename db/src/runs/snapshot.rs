@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::board::planned_files::PlannedFiles;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
@@ -140,8 +139,8 @@ pub struct Snapshot {
     pub expiring_claims: Vec<(ProjectId, String, Timestamp)>,
     /// The order to stop of each project that has one, with its author: nothing starts there.
     pub stop_orders: BTreeMap<ProjectId, (TriggerWord, String)>,
-    /// The files of the zones that come first, by project.
-    pub hot_zones: BTreeMap<ProjectId, PlannedFiles>,
+    /// The paths of the zones that come first, by project.
+    pub hot_zones: BTreeMap<ProjectId, Vec<ClaimPath>>,
     /// Orders to which an external agent owes an answer, and when it is removed without one.
     pub due_triggers: Vec<(i64, Timestamp)>,
     /// Since when this process has tracked heartbeats.

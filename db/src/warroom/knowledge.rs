@@ -8,7 +8,6 @@ pub(crate) mod write;
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::warroom::claim::ClaimPath;
 use domain::warroom::knowledge::refusal::KnowledgeRefusal;
 use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState, NewClosing, NewKnowledge, notes_with, topic};
 use serde::{Deserialize, Serialize};
@@ -188,19 +187,6 @@ impl Db {
         projects::read(&mut connection, project).await?;
         let limit = query.limit.unwrap_or(MAX_ITEMS).clamp(1, MAX_ITEMS);
         row::list(&mut connection, project, (query.kind, query.state), query.before.unwrap_or(i64::MAX), limit).await
-    }
-
-    /// Lists the live traps of a project that concern one of `paths`, newest first. Traps without paths concern all.
-    ///
-    /// # Errors
-    /// When the project does not exist.
-    pub async fn traps(&self, project: &ProjectId, paths: &[ClaimPath], limit: usize) -> Result<Vec<Knowledge>> {
-        let mut connection = self.readers.acquire().await?;
-        projects::read(&mut connection, project).await?;
-        let mut traps = row::live_of_kind(&mut connection, project, KnowledgeKind::Trap).await?;
-        traps.retain(|trap| trap.concerns(paths));
-        traps.truncate(limit);
-        Ok(traps)
     }
 }
 

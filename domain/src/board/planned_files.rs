@@ -31,7 +31,7 @@ impl PlannedFiles {
         }
         let mut paths = Vec::with_capacity(given.len());
         for path in given {
-            let path = ClaimPath::parse(path, &[])?;
+            let path = path.parse::<ClaimPath>()?;
             if path.is_whole_repository() {
                 let problem = format!("{path} stands for the whole repository");
                 return Err(GeneralRefusal::invalid("files", problem, "Name folders such as src/parser/, or omit files.").into());
@@ -44,13 +44,8 @@ impl PlannedFiles {
     }
 
     /// The first of these paths that a file of the other ones could match.
-    pub fn shared_with(&self, other: &Self) -> Option<&ClaimPath> {
-        self.0.iter().find(|path| other.0.iter().any(|other| path.overlaps(other)))
-    }
-
-    /// Adds the files of others.
-    pub fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
+    pub fn shared_with(&self, others: &[ClaimPath]) -> Option<&ClaimPath> {
+        self.0.iter().find(|path| others.iter().any(|other| path.overlaps(other)))
     }
 
     pub fn paths(&self) -> &[ClaimPath] {
@@ -72,7 +67,8 @@ mod tests {
 
     #[test]
     fn tasks_share_a_file_that_both_could_change() {
-        let shared = |one: &[&str], other: &[&str]| planned(one).unwrap().shared_with(&planned(other).unwrap()).map(|path| path.as_str().to_owned());
+        let shared =
+            |one: &[&str], other: &[&str]| planned(one).unwrap().shared_with(planned(other).unwrap().paths()).map(|path| path.as_str().to_owned());
         assert_eq!(shared(&["docs/a.md", "src/api/"], &["SRC/api/card.rs"]).as_deref(), Some("src/api/**"));
         assert_eq!(shared(&["src/*.rs"], &["src/lib.rs"]).as_deref(), Some("src/*.rs"));
         assert_eq!(shared(&["src/api/"], &["src/api2/a.rs"]), None);

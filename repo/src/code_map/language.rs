@@ -39,40 +39,62 @@ pub(super) struct SourceLanguage {
     pub visibility: Visibility,
 }
 
-const SCRIPT_DEFINITIONS: &[&str] = &[
-    "function_declaration",
-    "generator_function_declaration",
-    "class_declaration",
-    "abstract_class_declaration",
-    "interface_declaration",
-    "type_alias_declaration",
-    "enum_declaration",
-    "internal_module",
-    "variable_declarator",
-    "export_specifier",
-];
-const SCRIPT_CONTAINERS: &[&str] = &["export_statement", "export_clause", "lexical_declaration", "variable_declaration", "ambient_declaration"];
-const SCRIPT_IMPORTS: &[&str] = &["import_statement"];
-const C_CONTAINERS: &[&str] = &[
-    "preproc_ifdef",
-    "preproc_if",
-    "preproc_else",
-    "preproc_elif",
-    "linkage_specification",
-    "namespace_definition",
-    "declaration_list",
-    "template_declaration",
-];
-const C_DEFINITIONS: &[&str] = &[
-    "function_definition",
-    "declaration",
-    "struct_specifier",
-    "class_specifier",
-    "union_specifier",
-    "enum_specifier",
-    "type_definition",
-    "alias_declaration",
-];
+/// JavaScript, and what is written like it.
+const fn script(name: &'static str, extensions: &'static [&'static str], grammar: fn() -> Language) -> SourceLanguage {
+    SourceLanguage {
+        name,
+        extensions,
+        grammar,
+        definitions: &[
+            "function_declaration",
+            "generator_function_declaration",
+            "class_declaration",
+            "abstract_class_declaration",
+            "interface_declaration",
+            "type_alias_declaration",
+            "enum_declaration",
+            "internal_module",
+            "variable_declarator",
+            "export_specifier",
+        ],
+        containers: &["export_statement", "export_clause", "lexical_declaration", "variable_declaration", "ambient_declaration"],
+        imports: &["import_statement"],
+        modules: imports::script,
+        visibility: Visibility::Exported,
+    }
+}
+
+/// C and C++.
+const fn c(name: &'static str, extensions: &'static [&'static str], grammar: fn() -> Language) -> SourceLanguage {
+    SourceLanguage {
+        name,
+        extensions,
+        grammar,
+        definitions: &[
+            "function_definition",
+            "declaration",
+            "struct_specifier",
+            "class_specifier",
+            "union_specifier",
+            "enum_specifier",
+            "type_definition",
+            "alias_declaration",
+        ],
+        containers: &[
+            "preproc_ifdef",
+            "preproc_if",
+            "preproc_else",
+            "preproc_elif",
+            "linkage_specification",
+            "namespace_definition",
+            "declaration_list",
+            "template_declaration",
+        ],
+        imports: &["preproc_include"],
+        modules: imports::include,
+        visibility: Visibility::NotStatic,
+    }
+}
 
 /// The ten languages that are used most.
 pub(super) static LANGUAGES: [SourceLanguage; 11] = [
@@ -96,37 +118,10 @@ pub(super) static LANGUAGES: [SourceLanguage; 11] = [
         modules: imports::python,
         visibility: Visibility::NoUnderscore,
     },
-    SourceLanguage {
-        name: "JavaScript",
-        extensions: &["js", "jsx", "mjs", "cjs"],
-        grammar: || tree_sitter_javascript::LANGUAGE.into(),
-        definitions: SCRIPT_DEFINITIONS,
-        containers: SCRIPT_CONTAINERS,
-        imports: SCRIPT_IMPORTS,
-        modules: imports::script,
-        visibility: Visibility::Exported,
-    },
-    SourceLanguage {
-        name: "TypeScript",
-        extensions: &["ts", "mts", "cts"],
-        grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        definitions: SCRIPT_DEFINITIONS,
-        containers: SCRIPT_CONTAINERS,
-        imports: SCRIPT_IMPORTS,
-        modules: imports::script,
-        visibility: Visibility::Exported,
-    },
+    script("JavaScript", &["js", "jsx", "mjs", "cjs"], || tree_sitter_javascript::LANGUAGE.into()),
+    script("TypeScript", &["ts", "mts", "cts"], || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
     // A grammar of its own, because `<T>` begins a cast in the other one.
-    SourceLanguage {
-        name: "TypeScript",
-        extensions: &["tsx"],
-        grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-        definitions: SCRIPT_DEFINITIONS,
-        containers: SCRIPT_CONTAINERS,
-        imports: SCRIPT_IMPORTS,
-        modules: imports::script,
-        visibility: Visibility::Exported,
-    },
+    script("TypeScript", &["tsx"], || tree_sitter_typescript::LANGUAGE_TSX.into()),
     SourceLanguage {
         name: "Go",
         extensions: &["go"],
@@ -147,26 +142,8 @@ pub(super) static LANGUAGES: [SourceLanguage; 11] = [
         modules: imports::java,
         visibility: Visibility::Always,
     },
-    SourceLanguage {
-        name: "C",
-        extensions: &["c", "h"],
-        grammar: || tree_sitter_c::LANGUAGE.into(),
-        definitions: C_DEFINITIONS,
-        containers: C_CONTAINERS,
-        imports: &["preproc_include"],
-        modules: imports::include,
-        visibility: Visibility::NotStatic,
-    },
-    SourceLanguage {
-        name: "C++",
-        extensions: &["cc", "cpp", "cxx", "hh", "hpp", "hxx"],
-        grammar: || tree_sitter_cpp::LANGUAGE.into(),
-        definitions: C_DEFINITIONS,
-        containers: C_CONTAINERS,
-        imports: &["preproc_include"],
-        modules: imports::include,
-        visibility: Visibility::NotStatic,
-    },
+    c("C", &["c", "h"], || tree_sitter_c::LANGUAGE.into()),
+    c("C++", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"], || tree_sitter_cpp::LANGUAGE.into()),
     SourceLanguage {
         name: "C#",
         extensions: &["cs"],

@@ -37,10 +37,9 @@ impl<'a> Scheduler<'a> {
                 first.push((candidate, None));
                 continue;
             };
-            let shared = at_work
-                .iter()
-                .filter(|other| other.project == &card.project_id && other.task != &card.id)
-                .find_map(|other| Some(WaitReason::SameFiles { task: other.task.clone(), path: planned.shared_with(other.files)?.to_string() }));
+            let shared = at_work.iter().filter(|other| other.project == &card.project_id && other.task != &card.id).find_map(|other| {
+                Some(WaitReason::SameFiles { task: other.task.clone(), path: planned.shared_with(other.files.paths())?.to_string() })
+            });
             // Work that has begun goes on: its files are changed already.
             if shared.is_some() && card.status == Status::Backlog && self.enforces_claims(&card.project_id) {
                 last.push((candidate, shared));

@@ -6,17 +6,9 @@ use domain::warroom::handover::Handover;
 use domain::wire::{List, TaskView};
 use serde_json::{Value, json};
 
-use crate::support::{self, add, done};
+use crate::support::{self, add, bash, done, tool};
 
 const MANIFEST: &str = "Done: notes.md. Decided by the human: port 8080. Next: write port.txt with 8080, commit and submit.";
-
-fn tool(text: &str, tool: &str, input: &Value) -> Value {
-    json!({"text": text, "calls": [{"tool": tool, "input": input}]})
-}
-
-fn bash(text: &str, command: &str) -> Value {
-    tool(text, "Bash", &json!({"command": command}))
-}
 
 /// The first session asks for a port, fills its conversation until it is told to hand over, and would never submit. The second knows the port
 /// only from the handover.

@@ -9,17 +9,9 @@ use domain::warroom::trigger::{Trigger, TriggerWord, Triggers};
 use domain::wire::List;
 use serde_json::{Value, json};
 
-use crate::support::{self, add, done};
+use crate::support::{self, add, bash, done, tool};
 
 const MANIFEST: &str = "Done: notes.md. Next: write port.txt with 8080, commit and submit.";
-
-fn tool(text: &str, tool: &str, input: &Value) -> Value {
-    json!({"text": text, "calls": [{"tool": tool, "input": input}]})
-}
-
-fn bash(text: &str, command: &str) -> Value {
-    tool(text, "Bash", &json!({"command": command}))
-}
 
 /// The first session would work for a minute and never submit. The second submits.
 fn scenario() -> String {

@@ -14,7 +14,7 @@ use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::wire::TaskView;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::claude;
 use tests::git::git;
 use tests::model::ScriptedModel;
@@ -57,6 +57,16 @@ pub(crate) async fn real_with(scenario: &str, change: impl FnOnce(&mut ServerOpt
         change(options, root);
     });
     (start.await.unwrap(), model)
+}
+
+/// A turn of the scripted model: a text, and one call of a tool.
+pub(crate) fn tool(text: &str, tool: &str, input: &Value) -> Value {
+    json!({"text": text, "calls": [{"tool": tool, "input": input}]})
+}
+
+/// A turn of the scripted model that runs a command.
+pub(crate) fn bash(text: &str, command: &str) -> Value {
+    tool(text, "Bash", &json!({"command": command}))
 }
 
 /// Waits until an agent waits at a gate.

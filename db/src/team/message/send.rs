@@ -93,8 +93,8 @@ impl Db {
     }
 }
 
-/// Refuses a sender with undelivered messages, with an old report about its context, or an oracle with unread knowledge. Returns the messages of its last delivery, which now
-/// count as read.
+/// Refuses a sender with undelivered messages or an old report about its context, and an oracle with unread knowledge. Returns the messages of
+/// its last delivery, which now count as read.
 pub(crate) async fn require_may_write(tx: &mut Tx, caller: &Caller, participant: &Participant) -> Result<Vec<AcknowledgedMessage>> {
     // The human sees new messages without checking an inbox, and the runner only reports events.
     let confirmed = match caller {

@@ -1,5 +1,6 @@
 //! Knowledge: versions, what is closed and what has been read, oracles that have to read, and the files that follow.
 
+use domain::board::task::TaskPatch;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Registration;
 use domain::warroom::class::AgentClass;
@@ -196,24 +197,6 @@ async fn long_knowledge_is_read_in_several_calls() {
 }
 
 #[tokio::test]
-async fn traps_are_found_by_the_files_that_they_are_about() {
-    let store = Store::board().await;
-    let eve = store.guest("eve").await;
-    for (topic, paths) in [("all", &[][..]), ("net", &["src/net/"]), ("tests", &["tests/*.rs"])] {
-        trap(&store, &eve, topic, paths).await.unwrap();
-    }
-    let about = async |paths: &[&str]| {
-        let paths: Vec<_> = paths.iter().map(|path| path.parse().unwrap()).collect();
-        store.db.traps(&store.project, &paths, 2).await.unwrap().into_iter().map(|trap| trap.topic).collect::<Vec<_>>()
-    };
-    assert_eq!(about(&[]).await, ["all"]);
-    assert_eq!(about(&["src/net/tcp.rs"]).await, ["net", "all"]);
-    assert_eq!(about(&["src/**", "tests/"]).await, ["tests", "net"], "the newest, as many as fit");
-    store.db.close_knowledge(&eve, &store.project, KnowledgeKind::Trap, "tests", gone()).await.unwrap();
-    assert_eq!(about(&["tests/a.rs"]).await, ["all"]);
-}
-
-#[tokio::test]
 async fn files_are_pending_until_their_state_is_stored() {
     let store = Store::board().await;
     let eve = store.guest("eve").await;
@@ -245,7 +228,10 @@ async fn coder_starts_with_the_traps_of_its_files() {
         let handoff = store.db.handoff(&coder.run).await.unwrap();
         handoff.traps.into_iter().map(|trap| trap.topic).collect::<Vec<_>>()
     };
-    assert_eq!(topics().await, ["port", "net"], "it holds no file yet");
+    assert_eq!(topics().await, ["port", "net"], "no file is planned or held");
     store.claim(&coder.caller, "src/net/tcp.rs").await.unwrap();
     assert_eq!(topics().await, ["net"]);
+    let planned = TaskPatch { files: Some(vec!["src/*.rs".to_owned()]), ..TaskPatch::default() };
+    store.db.edit_task(&Caller::owner(), &task, planned).await.unwrap();
+    assert_eq!(topics().await, ["port", "net"], "it is planned to change the port, too");
 }

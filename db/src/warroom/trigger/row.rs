@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use domain::board::planned_files::PlannedFiles;
 use domain::id::ProjectId;
 use domain::time::Timestamp;
+use domain::warroom::claim::ClaimPath;
 use domain::warroom::trigger::refusal::TriggerRefusal;
 use domain::warroom::trigger::{Trigger, TriggerWord};
 use sqlx::sqlite::SqliteRow;
@@ -51,10 +51,10 @@ pub(crate) async fn stopping(connection: &mut SqliteConnection) -> Result<BTreeM
 }
 
 /// The paths of the zones that come first, by project.
-pub(crate) async fn hot(connection: &mut SqliteConnection) -> Result<BTreeMap<ProjectId, PlannedFiles>> {
-    let mut hot: BTreeMap<ProjectId, PlannedFiles> = BTreeMap::new();
+pub(crate) async fn hot(connection: &mut SqliteConnection) -> Result<BTreeMap<ProjectId, Vec<ClaimPath>>> {
+    let mut hot: BTreeMap<ProjectId, Vec<ClaimPath>> = BTreeMap::new();
     for row in sqlx::query(HOT).fetch_all(connection).await? {
-        hot.entry(parsed(&row, "project_id")?).or_default().extend(serde_json::from_str(row.try_get("paths")?)?);
+        hot.entry(parsed(&row, "project_id")?).or_default().extend(serde_json::from_str::<Vec<ClaimPath>>(row.try_get("paths")?)?);
     }
     Ok(hot)
 }

@@ -1,6 +1,5 @@
 //! Orders by trigger words: nothing starts where all agents were told to stop, and orders without an answer end.
 
-use domain::board::planned_files::PlannedFiles;
 use domain::board::status::Status::{Backlog, InProgress, InReview};
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind::Coder;
@@ -44,8 +43,7 @@ fn order_without_an_answer_ends_in_time() {
 fn tasks_of_a_zone_that_comes_first_start_first() {
     let mut board = scene([task(1).files(&["docs/"]), task(2).priority(5), task(3).files(&["src/audio/mix.rs"]), task(4).project(2)]).slots(9, 9);
     assert_eq!(board.actions()[0], "start coder TASK-002 in backlog");
-    let zone = ["src/audio/".to_owned()];
-    board.state.hot_zones.insert(ProjectId::new(1), PlannedFiles::parse(&zone).unwrap());
+    board.state.hot_zones.insert(ProjectId::new(1), vec!["src/audio/".parse().unwrap()]);
     assert_eq!(board.actions()[0], "start coder TASK-003 in backlog");
     assert_eq!(board.actions().len(), 4);
 }
