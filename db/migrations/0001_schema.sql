@@ -772,10 +772,13 @@ CREATE TABLE claims (
   task_id    TEXT REFERENCES tasks(id),
   path       TEXT NOT NULL,
   key        TEXT NOT NULL,
+  -- Whether the path is neither a file nor a folder with all that is in it, so that its beginning does not say what it may match.
+  is_pattern INTEGER NOT NULL CHECK (is_pattern IN (0, 1)),
   claimed_at TEXT NOT NULL,
   UNIQUE (git_dir, key)
 ) STRICT;
 CREATE INDEX claims_by_agent ON claims (project_id, agent_name);
+CREATE INDEX claimed_patterns ON claims (git_dir, key) WHERE is_pattern = 1;
 
 -- The agents that wait for a path, in the order of their ids.
 CREATE TABLE claim_waits (

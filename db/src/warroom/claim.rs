@@ -59,9 +59,8 @@ impl Db {
             Box::pin(async move {
                 let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 let git_dir = scope(&mut tx.connection, &project).await?.git_dir;
-                let claims = load(&mut tx.connection, &git_dir).await?;
                 let not_held = || ClaimRefusal::NotHeld { agent: participant.name.clone(), path: path.to_string() };
-                let found = claims.claims.into_iter().find(|claim| claim.path == path).ok_or_else(not_held)?;
+                let found = row::one(&mut tx.connection, &git_dir, &path).await?.ok_or_else(not_held)?;
                 if found.project_id == project && found.agent == participant.name {
                     release(tx, caller, &found, &git_dir, ReleaseReason::Released).await?;
                     return Ok(found);
@@ -149,22 +148,26 @@ async fn claim(tx: &mut Tx, caller: &Caller, project: &ProjectId, path: &ClaimPa
         Caller::Agent(_) | Caller::Person(_) | Caller::Runner | Caller::Invite(_) => None,
     };
     let who = Claimant { git_dir: &scope.git_dir, project, agent, task };
-    let claims = load(&mut tx.connection, &scope.git_dir).await?;
-    let is_own = |of: &ProjectId, name: &str| of == project && name == agent;
+    let mut claims = row::near(&mut tx.connection, &scope.git_dir, path).await?;
+    if let Decision::Taken { .. } | Decision::Deadlock { .. } = claims.decide(project, agent, path) {
+        // The agents in line decide the rest, and what they wait for.
+        claims = load(&mut tx.connection, &scope.git_dir).await?;
+    }
     let outcome = match claims.decide(project, agent, path) {
         Decision::Held(claim) => {
             tx.skip_event(NoEventReason::NothingChanged);
             ClaimOutcome::Held { claim: claim.clone() }
         }
         Decision::Free => {
-            let held = claims.claims.iter().filter(|claim| is_own(&claim.project_id, &claim.agent)).count();
+            let held: i64 = sqlx::query_scalar(row::HELD).bind(project.as_str()).bind(agent).fetch_one(&mut tx.connection).await?;
+            let held = usize::try_from(held).unwrap_or(usize::MAX);
             if held >= MAX_CLAIMS {
                 return Err(ClaimRefusal::TooMany { agent: agent.to_owned(), claims: held }.into());
             }
             ClaimOutcome::Held { claim: grant(tx, caller, who, path).await? }
         }
         Decision::Taken { holder, ahead } => {
-            let waits = claims.waits.iter().filter(|wait| is_own(&wait.project_id, &wait.agent)).count();
+            let waits = claims.waits.iter().filter(|wait| wait.project_id == *project && wait.agent == agent).count();
             if waits >= MAX_WAITS {
                 return Err(ClaimRefusal::TooManyWaits { agent: agent.to_owned(), waits }.into());
             }

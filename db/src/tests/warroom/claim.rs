@@ -10,11 +10,13 @@ use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::team::role::Role;
 use domain::time::Timestamp;
+use domain::warroom::claim::queue::Decision;
 use domain::warroom::claim::{Claim, ClaimEvent, ClaimMode, ClaimOutcome, ClaimPath, EditDecision, MAX_CLAIMS, ReleaseReason};
 use domain::wire::ProjectPatch;
 
 use crate::tests::external_agents::call;
 use crate::tests::store::{Store, clean, code, probe};
+use crate::warroom::claim::row::{load, near, scope};
 use crate::{Caller, Result, now};
 
 pub(super) fn path(given: &str) -> ClaimPath {
@@ -271,4 +273,60 @@ async fn project_decides_whether_an_edit_is_refused_or_warned_about() {
     assert_eq!(store.card(&one).await.held_by, Some(HeldBy::Stop));
     store.end(&coder.run, EndClass::Stopped, None).await;
     assert_eq!(store.claimed().await.0, ["a.rs: coder-TASK-002"], "a stopped task holds nothing");
+}
+
+/// A request reads only the claims that could concern it, and the decision is that of all claims.
+#[tokio::test]
+async fn claims_near_a_path_decide_as_all_claims_do() {
+    let store = Store::board().await;
+    let mara = store.member("mara", &[]).await;
+    for held in ["src/net/", "src/*.md", "docs", "tests/**/data", "README.md", "src2/lib.rs", "a/b/c.rs", "a-b/x", "a0/x", "p/q?r/"] {
+        store.claim(&mara, held).await.unwrap();
+    }
+    let mut connection = store.db.readers.acquire().await.unwrap();
+    let git_dir = scope(&mut connection, &store.project).await.unwrap().git_dir;
+    let all = load(&mut connection, &git_dir).await.unwrap();
+    let (mut free, mut most) = (0, 0);
+    for asked in [
+        "src",
+        "src/",
+        "src/net",
+        "src/net/tcp.rs",
+        "src/NET/a/b.rs",
+        "src/a.md",
+        "src/a.rs",
+        "docs/",
+        "docs/a/b.md",
+        "tests/x/y/data",
+        "tests/data/x",
+        "readme.md",
+        "README.md/x",
+        "src2",
+        "src2/",
+        "src2/lib.rs/x",
+        "a",
+        "a/",
+        "a/b",
+        "a/b/c.rs",
+        "a/b/d.rs",
+        "a-b/",
+        "a-b/y",
+        "a0",
+        "p",
+        "p/qxr",
+        "p/qxr/s",
+        "p/qr",
+        "*.md",
+        "src/ne?/x.rs",
+        "z/**/x",
+    ] {
+        let asked = path(asked);
+        let near = near(&mut connection, &git_dir, &asked).await.unwrap();
+        most = most.max(if asked.literal().is_some() { near.claims.len() } else { 0 });
+        for agent in ["mara", "ole"] {
+            assert_eq!(near.decide(&store.project, agent, &asked), all.decide(&store.project, agent, &asked), "{asked} for {agent}");
+        }
+        free += usize::from(all.decide(&store.project, "ole", &asked) == Decision::Free);
+    }
+    assert!(free > 5 && most < all.claims.len(), "{free} free, {most} read");
 }

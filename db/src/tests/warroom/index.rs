@@ -7,7 +7,7 @@ use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
 use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
-use crate::warroom::claim::row::{CLAIMS, EXTERNAL, WAITS};
+use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WAITS};
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
@@ -70,6 +70,15 @@ async fn claims_are_read_for_one_repository() {
     for (statement, table) in [(CLAIMS, "claims"), (WAITS, "claim_waits")] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains("git_dir=?") && !plan.contains(&format!("SCAN {table}")), "{plan}");
+    }
+    for (statement, indexes) in [
+        (NEAR, &["(git_dir=? AND key=?)", "(git_dir=? AND key>? AND key<?)", "claimed_patterns (git_dir=?)"][..]),
+        (ONE, &["(git_dir=? AND key=?)"]),
+        (HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
+        (ANY_WAIT, &["(git_dir=?)"]),
+    ] {
+        let plan = plan(&store, statement).await;
+        assert!(indexes.iter().all(|index| plan.contains(index)) && !plan.contains("SCAN c"), "{statement}: {plan}");
     }
     let plan = plan(&store, EXTERNAL).await;
     assert!(!plan.contains("SCAN a\n") && plan.contains("SEARCH a USING INDEX"), "agents are found by name: {plan}");

@@ -16,6 +16,13 @@ use crate::error::{Error, Result};
 
 /// The claims and waits of the repository of a project.
 pub(crate) const CLAIMS: &str = "SELECT * FROM claims WHERE git_dir = $1 ORDER BY key";
+/// The claims that could share a file with a literal path: those of its own name and of the folders above it, those below it, and patterns.
+pub(crate) const NEAR: &str = "SELECT * FROM claims WHERE git_dir = $1 AND key IN (SELECT value FROM json_each($2))
+  UNION SELECT * FROM claims WHERE git_dir = $1 AND key >= $3 AND key < $4
+  UNION SELECT * FROM claims WHERE git_dir = $1 AND is_pattern = 1 ORDER BY key";
+pub(crate) const ONE: &str = "SELECT * FROM claims WHERE git_dir = $1 AND key = $2";
+pub(crate) const HELD: &str = "SELECT COUNT(*) FROM claims WHERE project_id = $1 AND agent_name = $2";
+pub(crate) const ANY_WAIT: &str = "SELECT id FROM claim_waits WHERE git_dir = $1 LIMIT 1";
 pub(crate) const WAITS: &str = "SELECT * FROM claim_waits WHERE git_dir = $1 ORDER BY id";
 
 /// External agents that hold or wait for a path.
@@ -44,6 +51,28 @@ pub(crate) async fn load(connection: &mut SqliteConnection, git_dir: &str) -> Re
     let claims = sqlx::query(CLAIMS).bind(git_dir).fetch_all(&mut *connection).await?;
     let waits = sqlx::query(WAITS).bind(git_dir).fetch_all(connection).await?;
     Ok(Claims { claims: claims.iter().map(claim_of).collect::<Result<_>>()?, waits: waits.iter().map(wait_of).collect::<Result<_>>()? })
+}
+
+/// Reads the claims that can keep an agent from a path, without the agents in line. Takes the claims of the folders above it and of what is below
+/// it, and those of patterns.
+pub(crate) async fn near(connection: &mut SqliteConnection, git_dir: &str, path: &ClaimPath) -> Result<Claims> {
+    let Some(literal) = path.literal() else { return load(connection, git_dir).await };
+    let folders = literal.match_indices('/').map(|(end, _)| &literal[..end]);
+    let above: Vec<String> = folders.chain([literal]).flat_map(|name| [name.to_owned(), format!("{name}/**")]).collect();
+    let rows = sqlx::query(NEAR)
+        .bind(git_dir)
+        .bind(serde_json::to_string(&above)?)
+        .bind(format!("{literal}/"))
+        // The character after `/`.
+        .bind(format!("{literal}0"))
+        .fetch_all(connection)
+        .await?;
+    Ok(Claims { claims: rows.iter().map(claim_of).collect::<Result<_>>()?, waits: Vec::new() })
+}
+
+/// Reads the claim of exactly this path.
+pub(crate) async fn one(connection: &mut SqliteConnection, git_dir: &str, path: &ClaimPath) -> Result<Option<Claim>> {
+    sqlx::query(ONE).bind(git_dir).bind(path.key()).fetch_optional(connection).await?.as_ref().map(claim_of).transpose()
 }
 
 /// The managed agents that wait for a path, by task, each with its first path and the agent that holds it.

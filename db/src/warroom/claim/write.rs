@@ -6,7 +6,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;
 use domain::warroom::claim::{Claim, ClaimEvent, ClaimPath, ClaimWait, ReleaseReason};
 
-use super::row::{claim_of, load, scope, wait_of};
+use super::row::{ANY_WAIT, claim_of, load, scope, wait_of};
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -24,7 +24,8 @@ pub(crate) struct Claimant<'a> {
 /// Stores a claim of a path that is free.
 pub(crate) async fn grant(tx: &mut Tx, caller: &Caller, to: Claimant<'_>, path: &ClaimPath) -> Result<Claim> {
     let row = sqlx::query(
-        "INSERT INTO claims (git_dir, project_id, agent_name, task_id, path, key, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",
+        "INSERT INTO claims (git_dir, project_id, agent_name, task_id, path, key, is_pattern, claimed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *",
     )
     .bind(to.git_dir)
     .bind(to.project.as_str())
@@ -32,6 +33,7 @@ pub(crate) async fn grant(tx: &mut Tx, caller: &Caller, to: Claimant<'_>, path: 
     .bind(to.task.map(TaskId::as_str))
     .bind(path.as_str())
     .bind(path.key())
+    .bind(path.literal().is_none())
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
     .await?;
@@ -118,6 +120,9 @@ fn record(tx: &mut Tx, caller: &Caller, claim: &Claim, reason: ReleaseReason) {
 
 /// Gives each free path to the first agent in line, and tells it. An agent is told once, when the path is its own.
 async fn pass_on(tx: &mut Tx, git_dir: &str, former: &str, reason: ReleaseReason) -> Result<()> {
+    if sqlx::query(ANY_WAIT).bind(git_dir).fetch_optional(&mut tx.connection).await?.is_none() {
+        return Ok(());
+    }
     let claims = load(&mut tx.connection, git_dir).await?;
     let next: Vec<ClaimWait> = claims.next_in_line().into_iter().cloned().collect();
     for wait in next {

@@ -80,6 +80,12 @@ impl ClaimPath {
         &self.key
     }
 
+    /// The name that it begins with, if it is a file or a folder with all that is in it. None for other patterns, such as `src/*.rs`.
+    pub fn literal(&self) -> Option<&str> {
+        let name = self.key.strip_suffix("/**").unwrap_or(&self.key);
+        (!name.contains(['*', '?'])).then_some(name)
+    }
+
     /// Whether it can stand for more than one file.
     pub fn is_glob(&self) -> bool {
         self.text.contains(['*', '?'])

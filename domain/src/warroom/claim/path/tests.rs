@@ -170,3 +170,13 @@ fn claim_of_a_folder_or_a_glob_covers_what_is_in_it() {
         assert!(!covers(own, other), "{own} does not cover {other}");
     }
 }
+
+#[test]
+fn files_and_folders_have_a_literal_name() {
+    let literal = |given: &str| path(given).literal().map(str::to_owned);
+    assert_eq!(literal("src/Lib.rs").as_deref(), Some("src/lib.rs"));
+    assert_eq!(literal("src/net/").as_deref(), Some("src/net"));
+    for pattern in ["src/*.rs", "src/**/a.rs", "src/a?/", "**/x", "*"] {
+        assert_eq!(literal(pattern), None, "{pattern}");
+    }
+}
