@@ -98,7 +98,15 @@ impl ClaimPath {
 
     /// Whether a claim of this path includes all of `other`.
     pub fn covers(&self, other: &Self) -> bool {
-        self == other || (!other.is_glob() && self.overlaps(other) && !is_above(&names_of(&other.key), &names_of(&self.key)))
+        self == other
+            || self.is_folder_above(other)
+            || (!other.is_glob() && self.overlaps(other) && !is_above(&names_of(&other.key), &names_of(&self.key)))
+    }
+
+    /// Whether it stands for all in a folder, and the other path is below that folder.
+    fn is_folder_above(&self, other: &Self) -> bool {
+        let Some(folder) = self.key.strip_suffix("/**").filter(|folder| !folder.contains(['*', '?'])) else { return false };
+        is_folder_of(folder, &other.key)
     }
 
     /// Whether some file could match both paths, or one of them names a folder above the other.

@@ -163,10 +163,20 @@ proptest! {
 #[test]
 fn claim_of_a_folder_or_a_glob_covers_what_is_in_it() {
     let covers = |own: &str, other: &str| path(own).covers(&path(other));
-    for (own, other) in [("src/a.rs", "SRC/A.rs"), ("src", "src/a/b.rs"), ("src/**", "src/a/b.rs"), ("*.md", "a.md"), ("src/**", "src/**")] {
+    for (own, other) in [
+        ("src/a.rs", "SRC/A.rs"),
+        ("src", "src/a/b.rs"),
+        ("src/**", "src/a/b.rs"),
+        ("src/", "src/a/"),
+        ("src/", "SRC/*.rs"),
+        ("*.md", "a.md"),
+        ("src/**", "src/**"),
+    ] {
         assert!(covers(own, other), "{own} covers {other}");
     }
-    for (own, other) in [("src/a.rs", "src"), ("src/a/b.rs", "src/a"), ("src/a.rs", "src/*"), ("src/*", "src/a*"), ("a", "b")] {
+    for (own, other) in
+        [("src/a.rs", "src"), ("src/a/b.rs", "src/a"), ("src/a.rs", "src/*"), ("src/*", "src/a*"), ("src/a/", "src/"), ("src/", "src2/*"), ("a", "b")]
+    {
         assert!(!covers(own, other), "{own} does not cover {other}");
     }
 }
