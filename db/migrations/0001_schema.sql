@@ -455,6 +455,11 @@ CREATE TABLE agents (
   run_id           TEXT REFERENCES agent_runs(id),
   -- Null for an external agent that named none: then its roles decide.
   class            TEXT CHECK (class IN ('lead', 'coder', 'builder', 'oracle', 'recon')),
+  -- What a lead named: without it, it is a commander.
+  lead_role        TEXT CHECK (lead_role IN ('general', 'commander', 'zone_lead')),
+  zone             TEXT CHECK ((zone IS NOT NULL) = (lead_role IS NOT NULL AND lead_role = 'zone_lead')),
+  -- The model that an external agent named.
+  model            TEXT,
   transport        TEXT NOT NULL CHECK (transport IN ('terminal', 'daemon')),
   -- What an external agent reported about its own context. A managed agent is measured in its run.
   context          TEXT,

@@ -7,6 +7,7 @@ pub(crate) mod context_left;
 pub(crate) mod debrief;
 pub(crate) mod handover;
 pub(crate) mod knowledge;
+pub(crate) mod lead;
 pub(crate) mod party;
 pub(crate) mod raid_log;
 pub(crate) mod result;

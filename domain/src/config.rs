@@ -23,6 +23,7 @@ use crate::runs::protected_paths;
 use crate::runs::sandbox::SandboxTier;
 use crate::team::webhook::Webhook;
 use crate::vocabulary::vocabulary;
+use crate::warroom::model::ModelRestrictions;
 
 vocabulary! {
     /// When a write is answered.
@@ -83,6 +84,8 @@ pub struct Config {
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
+    /// The models that external agents may have in each role.
+    pub model_restrictions: ModelRestrictions,
     /// The addresses that receive notifications.
     pub webhooks: Vec<Webhook>,
     /// Where the values come from.
@@ -189,6 +192,7 @@ impl Default for Config {
             sandbox_min: SandboxTier::None,
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
+            model_restrictions: ModelRestrictions::default(),
             webhooks: Vec::new(),
             origin: Origin::default(),
         }
@@ -308,6 +312,9 @@ impl Config {
         }
         if self.agent_command.first().is_none_or(|program| program.trim().is_empty()) {
             return invalid("agent_command", "the first element must be a program");
+        }
+        if let Some(role) = self.model_restrictions.invalid() {
+            return invalid(&format!("model_restrictions.{role}"), "expected names of models, or null for any");
         }
         for (index, webhook) in self.webhooks.iter().enumerate() {
             if let Err(problem) = webhook.check() {

@@ -45,6 +45,8 @@ macro_rules! each_refusal {
             Import($crate::context::import::ImportRefusal),
             Claim($crate::warroom::claim::refusal::ClaimRefusal),
             Class($crate::warroom::class::refusal::ClassRefusal),
+            Lead($crate::warroom::lead::LeadRefusal),
+            Model($crate::warroom::model::ModelRefusal),
             BattlePlan($crate::warroom::battle_plan::BattlePlanRefusal),
             Handover($crate::warroom::handover::HandoverRefusal),
             Result($crate::warroom::result::ResultRefusal),

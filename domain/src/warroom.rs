@@ -8,6 +8,8 @@ pub mod context_left;
 pub mod debrief;
 pub mod handover;
 pub mod knowledge;
+pub mod lead;
+pub mod model;
 pub mod party;
 pub mod raid_log;
 pub mod result;

@@ -135,9 +135,17 @@ pub(crate) fn agent_in_full(known: &Agent) -> Value {
     data["role"] = json!(roles.join(","));
     data["registered_at"] = json!(known.registered_at);
     data["last_inbox_check"] = json!(known.last_inbox_check);
+    data["lead_role"] = json!(known.lead_role);
+    data["zone"] = json!(known.zone);
+    data["model"] = json!(known.model.as_deref().unwrap_or("unknown"));
     data["context"] = json!(known.context);
     data["context_reported_at"] = json!(known.context_reported_at);
     data
+}
+
+/// Words the zones of a task.
+pub(crate) fn zones(names: &[String]) -> String {
+    format!("{} {}", if names.len() == 1 { "zone" } else { "zones" }, names.join(", "))
 }
 
 /// Words the part of its context that an agent has left.

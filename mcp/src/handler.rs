@@ -220,7 +220,8 @@ impl ServerHandler for Handler {
         Ok(private(list))
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, mut request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        request.name = tools::current_name(request.name);
         let acting = identity(&context.extensions)?.acting.clone();
         let caller = acting.caller.clone();
         if self.0.tools.get(&request.name).is_none() {

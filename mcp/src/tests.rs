@@ -18,6 +18,7 @@ mod handover;
 mod idempotency;
 mod identity;
 mod invite;
+mod lead;
 mod listener;
 mod messaging;
 mod notices;

@@ -10,6 +10,7 @@ mod managed;
 mod team;
 mod warroom;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use db::Caller;
@@ -40,6 +41,11 @@ pub(crate) fn table() -> impl Iterator<Item = &'static ToolDefinition> {
 
 pub(crate) fn definition(tool: &str) -> Option<&'static ToolDefinition> {
     table().find(|definition| definition.name == tool)
+}
+
+/// Returns the name of a tool that a client calls by another one. It is accepted and not listed.
+pub(crate) fn current_name(given: Cow<'static, str>) -> Cow<'static, str> {
+    if given == "get_tasks" { Cow::Borrowed(board::LIST_TASKS) } else { given }
 }
 
 /// Whether a call comes from a hook of a managed agent and not from its model, which is not listed the tool.

@@ -19,6 +19,7 @@ use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::team::participant::row as participant;
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Creates a goal. Tasks are linked to it afterwards.
@@ -61,7 +62,7 @@ impl Db {
                 if caller.project().is_some_and(|own| *own != card.project_id) {
                     return Err(Refusal::not_found("task", &task).into());
                 }
-                participant::load(&mut tx.connection, caller, &card.project_id).await?.require_lead("linking tasks to goals")?;
+                lead::load_for_task(&mut tx.connection, caller, &card).await?.require_lead("linking tasks to goals")?;
                 if card.goal_id == goal {
                     tx.skip_event(NoEventReason::NothingChanged);
                 } else {
@@ -114,6 +115,7 @@ impl Db {
                 }
                 let participant = participant::load(&mut tx.connection, caller, &goal.project_id).await?;
                 participant.require_lead("signing goals off")?;
+                participant.require_whole_project("signing goals off")?;
                 let notes = text::validate_optional_body("notes", notes.as_deref())?;
                 let cards = row::linked(tx, &goal).await?;
                 require_verifiable(&goal, &cards)?;

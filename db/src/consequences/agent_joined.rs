@@ -41,6 +41,8 @@ pub(crate) async fn run_agent_joined(tx: &mut Tx, card: &Card, run: &Run) -> Res
         trusted: true,
         run: Some(&run.id),
         class: Some(AgentClass::of(run.phase)),
+        post: None,
+        model: None,
         transport: Some(Transport::Daemon),
         seen: true,
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use domain::config::Config;
 use domain::event::Seq;
+use domain::warroom::model::ModelRestrictions;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
@@ -39,6 +40,7 @@ pub struct Db {
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) protected_paths: Arc<[String]>,
+    pub(crate) model_restrictions: Arc<ModelRestrictions>,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
@@ -80,6 +82,7 @@ impl Db {
             rate_limiter: RateLimiter::new(config.rate_limits),
             vocabulary: Vocabulary::default(),
             protected_paths: config.protected_paths.as_slice().into(),
+            model_restrictions: config.model_restrictions.clone().into(),
             epoch: epoch.into(),
             path: path.into(),
         })

@@ -1,5 +1,5 @@
 //! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers,
-//! knowledge, the raid log, results of tasks, orders by trigger words, and zones.
+//! knowledge, leads and models, the raid log, results of tasks, orders by trigger words, and zones.
 
 mod battle_plan;
 mod claim;
@@ -10,6 +10,8 @@ mod debrief;
 mod handover;
 mod index;
 pub(in crate::tests) mod knowledge;
+mod lead;
+mod model;
 mod party;
 mod raid_log;
 mod result;

@@ -5,14 +5,16 @@ pub(crate) mod write;
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::warroom::battle_plan::{BattlePlan, BattlePlanRefusal, BattlePlanStatus, NewBattlePlan};
+use domain::warroom::battle_plan::{BattlePlan, BattlePlanRefusal, BattlePlanScope, BattlePlanStatus, NewBattlePlan};
+use domain::warroom::lead::{LeadRefusal, LeadRole};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::team::participant::row as participant;
+use crate::team::participant::row::{self as participant, Participant};
+use crate::warroom::lead::row as lead;
 
 /// The most plans that one call returns.
 const MAX_PLANS: u32 = 50;
@@ -31,13 +33,16 @@ impl Db {
     /// Sets the plan of a scope, which supersedes the active one. Repeating the active plan changes nothing.
     ///
     /// # Errors
-    /// When the caller is not a lead, or the plan, its scope or its zone is not acceptable.
+    /// When the caller is not a lead with this reach, or the plan, its scope or its zone is not acceptable.
     pub async fn set_battle_plan(&self, caller: &Caller, project: &ProjectId, new: NewBattlePlan) -> Result<BattlePlan> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                participant::load(&mut tx.connection, caller, &project).await?.require_lead("setting the battle plan")?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                participant.require_lead("setting the battle plan")?;
+                let new = new.in_reach_of(participant.lead_zone());
                 let ((scope, zone), plan) = (new.place()?, new.text()?);
+                require_reach(&participant, scope, zone.as_deref(), "setting the battle plan")?;
                 let before = row::active(&mut tx.connection, &project, scope, zone.as_deref()).await?;
                 if let Some(same) = before.as_ref().filter(|before| before.plan == plan && !before.derived) {
                     tx.skip_event(NoEventReason::NothingChanged);
@@ -61,7 +66,9 @@ impl Db {
                 if caller.project().is_some_and(|own| *own != plan.project_id) {
                     return Err(Refusal::not_found("battle plan", id).into());
                 }
-                participant::load(&mut tx.connection, caller, &plan.project_id).await?.require_lead("ending a battle plan")?;
+                let participant = participant::load(&mut tx.connection, caller, &plan.project_id).await?;
+                participant.require_lead("ending a battle plan")?;
+                require_reach(&participant, plan.scope, plan.zone.as_deref(), "ending a battle plan")?;
                 if plan.status != BattlePlanStatus::Active {
                     return Err(BattlePlanRefusal::Ended { plan: id, status: plan.status }.into());
                 }
@@ -85,5 +92,16 @@ impl Db {
         projects::read(&mut connection, project).await?;
         let limit = query.limit.unwrap_or(MAX_PLANS).clamp(1, MAX_PLANS);
         row::list(&mut connection, project, query.status, query.before.unwrap_or(i64::MAX), limit).await
+    }
+}
+
+/// Refuses a plan beyond the reach of a lead. A general plans for all projects, a commander for one, and the lead of a zone for that zone.
+fn require_reach(planner: &Participant, scope: BattlePlanScope, zone: Option<&str>, action: &str) -> std::result::Result<(), LeadRefusal> {
+    lead::require_zone(planner, zone, action)?;
+    match (scope, planner.post.role) {
+        (BattlePlanScope::General, role @ (LeadRole::Commander | LeadRole::ZoneLead)) => {
+            Err(LeadRefusal::GeneralOnly { agent: planner.name.clone(), role })
+        }
+        _ => Ok(()),
     }
 }

@@ -20,6 +20,7 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant::row as participant;
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Claims a path for the caller, or puts it in line behind the holder.
@@ -69,6 +70,7 @@ impl Db {
                 let (true, Some(reason)) = (participant.is_lead, force) else {
                     return Err(ClaimRefusal::HeldByOther { path: path.to_string(), holder }.into());
                 };
+                lead::require_paths(&mut tx.connection, &participant, std::slice::from_ref(&path), "taking a file").await?;
                 if reason.trim().is_empty() {
                     return Err(ClaimRefusal::ReasonNeeded { path: path.to_string(), holder }.into());
                 }

@@ -43,7 +43,9 @@ impl Db {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                participant::load(&mut tx.connection, caller, &project).await?.require_lead("ending the session")?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                participant.require_lead("ending the session")?;
+                participant.require_whole_project("ending the session")?;
                 let mut tasks = row::open_tasks(&mut tx.connection, &project).await?;
                 if !tasks.is_empty() {
                     let more = tasks.len().saturating_sub(MAX_NAMED);

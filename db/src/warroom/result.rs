@@ -15,7 +15,7 @@ use crate::board::task::row::wrong_status;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::error::Result;
-use crate::team::participant::row as participant;
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Stores the result of a task that changes code. Its assignee may submit it, or a lead, because the assignee may be gone. A later result
@@ -31,7 +31,7 @@ impl Db {
                 if caller.project().is_some_and(|own| *own != task.card.project_id) {
                     return Err(Refusal::not_found("task", &id).into());
                 }
-                let participant = participant::load(&mut tx.connection, caller, &task.card.project_id).await?;
+                let participant = lead::load_for_task(&mut tx.connection, caller, &task.card).await?;
                 let assignee = task.card.contributors.assigned_to.clone();
                 if !participant.is_lead && assignee.as_deref() != Some(participant.name.as_str()) {
                     return Err(TaskRefusal::NotAssignee { task: id, assignee, action: "submitting its result".to_owned() }.into());

@@ -42,6 +42,7 @@ impl Db {
             Box::pin(async move {
                 let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 participant.require_lead("withdrawing orders")?;
+                write::require_reach(&participant, word, target.as_deref())?;
                 let active = row::one_active(&mut tx.connection, &project, word, target.as_deref()).await?;
                 let trigger = active.ok_or(TriggerRefusal::NotActive { word })?;
                 write::end(tx, caller, &trigger, TriggerEnd::Withdrawn).await?;

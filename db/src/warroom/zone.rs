@@ -3,12 +3,14 @@
 pub(crate) mod row;
 pub(crate) mod write;
 
-use domain::id::ProjectId;
+use std::collections::BTreeMap;
+
+use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
 use domain::warroom::zone::name::validate_name;
 use domain::warroom::zone::refusal::ZoneRefusal;
-use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent};
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent, zones_of};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
@@ -17,12 +19,13 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::participant::row as participant;
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Creates a zone, or replaces the one of that name. Repeating it changes nothing.
     ///
     /// # Errors
-    /// When the caller is not a lead, the name, a path or a participant is not acceptable, or the project has too many zones.
+    /// When the caller is not a lead with this reach, the name, a path or a participant is not acceptable, or the project has too many zones.
     pub async fn set_zone(&self, caller: &Caller, project: &ProjectId, new: NewZone) -> Result<Zone> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -32,12 +35,18 @@ impl Db {
                 validate_name(&new.name)?;
                 let zones = row::of_project(&mut tx.connection, &project).await?;
                 let before = zones.iter().find(|zone| zone.name == new.name);
+                if before.is_some() {
+                    lead::require_zone(&participant, Some(&new.name), "setting a zone")?;
+                }
                 if before.is_none() && zones.len() >= MAX_ZONES {
                     return Err(ZoneRefusal::TooMany { zones: zones.len() }.into());
                 }
                 let roster = Roster::load(tx, &project).await?;
+                let paths = new.paths(&zones)?;
+                // A zone lead may divide its zone, and not extend it.
+                lead::require_paths(&mut tx.connection, &participant, &paths, "setting a zone").await?;
                 let zone = Zone {
-                    paths: new.paths(&zones)?,
+                    paths,
                     owner: resolved(tx, &roster, &participant.name, "owner", new.owner.as_deref(), before.and_then(|zone| zone.owner.as_deref()))
                         .await?,
                     oracle: resolved(tx, &roster, &participant.name, "oracle", new.oracle.as_deref(), before.and_then(|zone| zone.oracle.as_deref()))
@@ -67,7 +76,9 @@ impl Db {
         let (project, name) = (project.clone(), name.to_owned());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                participant::load(&mut tx.connection, caller, &project).await?.require_lead("removing a zone")?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                participant.require_lead("removing a zone")?;
+                lead::require_zone(&participant, Some(&name), "removing a zone")?;
                 let removed = sqlx::query(write::REMOVE).bind(project.as_str()).bind(&name).execute(&mut tx.connection).await?;
                 if removed.rows_affected() == 0 {
                     return Err(Refusal::not_found("zone", &name).into());
@@ -87,6 +98,22 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         projects::read(&mut connection, project).await?;
         row::of_project(&mut connection, project).await
+    }
+}
+
+impl Db {
+    /// Returns the zones of tasks of a project, which follow from their planned files, by name. Tasks in no zone are missing.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn zones_of_tasks(&self, project: &ProjectId, tasks: &[TaskId]) -> Result<BTreeMap<TaskId, Vec<String>>> {
+        let zones = self.zones(project).await?;
+        if zones.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let planned = row::planned(&mut *self.readers.acquire().await?, tasks).await?;
+        let named = planned.into_iter().map(|(task, files)| (task, zones_of(&zones, files.paths()).into_iter().map(str::to_owned).collect()));
+        Ok(named.filter(|(_, zones): &(_, Vec<String>)| !zones.is_empty()).collect())
     }
 }
 

@@ -25,6 +25,7 @@ impl LiveConfig {
             ("max_orchestrator_rounds", self.config.max_orchestrator_rounds != changed.max_orchestrator_rounds),
             ("protected_paths", self.config.protected_paths != changed.protected_paths),
             ("rate_limits", self.config.rate_limits != changed.rate_limits),
+            ("model_restrictions", self.config.model_restrictions != changed.model_restrictions),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))
@@ -38,6 +39,7 @@ impl LiveConfig {
             max_orchestrator_rounds: self.config.max_orchestrator_rounds,
             protected_paths: self.config.protected_paths.clone(),
             rate_limits: self.config.rate_limits,
+            model_restrictions: self.config.model_restrictions.clone(),
             ..changed
         };
         Self { config, notice }

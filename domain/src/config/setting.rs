@@ -12,6 +12,7 @@ use crate::config::table::{SettingsPage, TABLE};
 use crate::id::TaskId;
 use crate::runs::agent_kind::AgentKind;
 use crate::time::Timestamp;
+use crate::warroom::model::ModelRole;
 
 /// A key of the configuration with its value in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -82,8 +83,15 @@ pub struct SettingsView {
 pub fn settings(config: &Config) -> Vec<Setting> {
     let (values, defaults) = (to_json(config), to_json(&Config::default()));
     let keys = TABLE.iter().flat_map(|row| {
-        let phases: &[AgentKind] = if row.key.contains("PHASE") { AgentKind::ALL } else { &AgentKind::ALL[..1] };
-        phases.iter().map(move |phase| (row.key.replace("PHASE", phase.as_str()), row))
+        let of = |word: &str, values: Vec<&str>| values.into_iter().map(|value| row.key.replace(word, value)).collect();
+        let keys: Vec<String> = if row.key.contains("PHASE") {
+            of("PHASE", AgentKind::ALL.iter().map(|phase| phase.as_str()).collect())
+        } else if row.key.contains("ROLE") {
+            of("ROLE", ModelRole::ALL.iter().map(|role| role.as_str()).collect())
+        } else {
+            vec![row.key.to_owned()]
+        };
+        keys.into_iter().map(move |key| (key, row))
     });
     keys.map(|(key, row)| {
         let value = find(&values, &key);
@@ -203,6 +211,9 @@ mod tests {
     fn keys_that_need_a_restart_are_marked() {
         let marked: Vec<&str> = TABLE.iter().filter(|row| row.needs_restart).map(|row| row.key).collect();
         let [writes, searches, bytes] = ["rate_limits.writes_per_minute", "rate_limits.searches_per_minute", "rate_limits.bytes_per_minute"];
-        assert_eq!(marked, ["worktrees_path", "db_path", "max_orchestrator_rounds", "protected_paths", "durability", writes, searches, bytes, "log"]);
+        let models = "model_restrictions.ROLE";
+        let expected =
+            ["worktrees_path", "db_path", "max_orchestrator_rounds", "protected_paths", "durability", writes, searches, bytes, "log", models];
+        assert_eq!(marked, expected);
     }
 }

@@ -20,7 +20,7 @@ vocabulary! {
 /// A key of the configuration, or the same key of each kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// With dots; `PHASE` stands for each kind of agent.
+    /// With dots; `PHASE` stands for each kind of agent, and `ROLE` for each role with a list of models.
     pub key: &'static str,
     pub page: Page,
     /// The default in words, as Markdown.
@@ -150,6 +150,12 @@ pub const TABLE: &[Row] = &[
         Page::Roles,
         "`user`",
         "`user`: your own Claude Code settings, hooks and `~/.claude/CLAUDE.md` apply to the agents. `none`: they do not",
+    ),
+    restart(
+        "model_restrictions.ROLE",
+        Page::Roles,
+        "any, except `[\"opus\", \"sonnet\", \"gemini pro\"]` for `commander`, `zone_lead` and `coder`",
+        "the models that agents of yours may name when they register as ROLE, which is `general`, `commander`, `zone_lead`, `oracle`, `recon`, `coder` or `builder`. A model is allowed if its name contains all words of an entry. `null`: any",
     ),
     row("webhooks", Page::Access, "`[]`", "addresses that are told what needs you, see [Webhooks](#webhooks)"),
 ];

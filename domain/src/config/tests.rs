@@ -1,6 +1,7 @@
 //! Parsing: defaults, paths, unknown keys and invalid values; and the example at the top of the repository.
 
 use super::*;
+use crate::warroom::model::ModelRole;
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
     Config::parse(text, Path::new("/project"), Path::new("/home/ann"))
@@ -57,9 +58,20 @@ fn invalid_values_are_rejected() {
         r#"{"webhooks": [{"url": "https://example.org", "secret_env": "S", "event": []}]}"#,
         r#"{"webhooks": [{"url": "https://example.org", "secret_env": "S"}, {"url": "https://example.org", "secret_env": "S"}]}"#,
         r#"{"sandbox": "jail", "sandbox_min": "jail+net"}"#,
+        r#"{"model_restrictions": {"coder": []}}"#,
+        r#"{"model_restrictions": {"coder": ["opus", " "]}}"#,
+        r#"{"model_restrictions": {"boss": ["opus"]}}"#,
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn list_of_models_replaces_that_of_its_role_only() {
+    let config = parse(r#"{"model_restrictions": {"builder": ["haiku"], "coder": null}}"#).unwrap();
+    let given = &config.model_restrictions;
+    assert_eq!((given.of(ModelRole::Builder), given.of(ModelRole::Coder)), (Some(&["haiku".to_owned()][..]), None));
+    assert_eq!(given.of(ModelRole::Commander), Config::default().model_restrictions.of(ModelRole::Commander));
 }
 
 #[test]

@@ -245,6 +245,18 @@ fn codes_sentences_and_hints_are_stable() {
         Propose the task to a lead with send; call who to see the leads.
     report-due: BLOCKED: your report about your context is 6 minutes old, and the class coder reports every 5
         Call set_context with tokens_used and tokens_limit, then send again.
+    lead-role-of-other-class: platform/mara has the class recon, and only the class lead has a lead role
+        Register without lead_role and zone.
+    lead-role-is-fixed: platform/mara is lead of the zone audio, and a lead does not change that itself
+        Register without lead_role and zone, or ask the human for a new token: vibe-relay token new --agent NAME --role ROLE.
+    outside-zone: platform/mara leads the zone audio, so closing tasks needs src/video/a.rs of TASK-007 to be in it
+        Name files of the zone audio, which get_zones lists, or ask a commander or the human with send; who lists the leads.
+    commander-only: ending the session concerns the whole project, and platform/mara leads the zone audio only
+        Ask a commander or the human with send; who lists the leads.
+    general-only: a battle plan of the scope general needs a general or a person, and platform/mara is a commander
+        Set the scope to project, or ask the human for it with send to human.
+    model-not-allowed: claude-haiku-4-5 is not a model for the role coder; allowed are opus, gemini pro
+        Register with one of these models, or in another role. The human changes the list with model_restrictions.coder in the configuration.
     no-battle-plan: BLOCKED: creating tasks needs an active battle plan, and platform/mara leads without one
         Call set_battle_plan with goals, priorities and the order of the work first, then repeat the call.
     battle-plan-ended: battle plan #3 is superseded and stays so

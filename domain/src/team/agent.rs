@@ -18,6 +18,7 @@ use crate::team::role::Role;
 use crate::time::Timestamp;
 use crate::warroom::class::AgentClass;
 use crate::warroom::context_left::{ContextLeft, LastReport};
+use crate::warroom::lead::LeadRole;
 use crate::warroom::transport::Transport;
 
 /// The command with which the human creates a token for an external agent.
@@ -33,6 +34,15 @@ pub struct Agent {
     pub roles: Vec<Role>,
     /// Its capabilities. The kind of a managed agent decides them.
     pub class: AgentClass,
+    /// How far it leads, if its class is lead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_role: Option<LeadRole>,
+    /// The zone of a zone lead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// The model that an external agent named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     pub transport: Transport,
     pub description: Option<String>,
     /// Status text set by the agent.
@@ -89,6 +99,14 @@ pub struct Registration {
     /// Its capabilities. A class that was named never changes.
     #[serde(default)]
     pub class: Option<AgentClass>,
+    /// How far a lead reaches: commander of the project if it is missing. Only a person changes it.
+    #[serde(default)]
+    pub lead_role: Option<LeadRole>,
+    /// The zone of a zone lead.
+    #[serde(default)]
+    pub zone: Option<String>,
+    #[serde(default)]
+    pub model: Option<String>,
     #[serde(default)]
     pub transport: Option<Transport>,
 }

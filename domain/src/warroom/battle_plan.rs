@@ -106,6 +106,15 @@ impl NewBattlePlan {
         Ok(plan)
     }
 
+    /// Makes a plan of the lead of a zone that names no scope one for that zone.
+    #[must_use]
+    pub fn in_reach_of(mut self, lead_zone: Option<&str>) -> Self {
+        if self.scope.is_none_or(|scope| scope == BattlePlanScope::Zone) && self.zone.as_deref().is_none_or(|zone| zone.trim().is_empty()) {
+            self.zone = lead_zone.map(str::to_owned);
+        }
+        self
+    }
+
     /// Returns the scope with its zone.
     ///
     /// # Errors

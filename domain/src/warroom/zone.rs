@@ -4,6 +4,8 @@
 pub mod name;
 pub mod refusal;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -89,6 +91,16 @@ impl NewZone {
 pub fn zone_of<'z>(zones: &'z [Zone], path: &ClaimPath) -> Option<&'z Zone> {
     let covering = zones.iter().flat_map(|zone| zone.paths.iter().filter(|own| own.covers(path)).map(move |own| (specificity(own), zone)));
     covering.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, zone)| zone)
+}
+
+/// Returns the names of the zones of several files, each once. Files in no zone add nothing.
+pub fn zones_of<'z>(zones: &'z [Zone], paths: &[ClaimPath]) -> BTreeSet<&'z str> {
+    paths.iter().filter_map(|path| zone_of(zones, path)).map(|zone| zone.name.as_str()).collect()
+}
+
+/// Returns the first of the paths that is not in the zone `name`.
+pub fn first_outside<'p>(zones: &[Zone], name: &str, paths: &'p [ClaimPath]) -> Option<&'p ClaimPath> {
+    paths.iter().find(|path| zone_of(zones, path).is_none_or(|zone| zone.name != name))
 }
 
 /// Names before the first glob, all names, and the length.

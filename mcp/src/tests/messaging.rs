@@ -53,6 +53,8 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
       "health": "healthy",
       "last_inbox_check": null,
       "last_seen": "…",
+      "lead_role": null,
+      "model": "unknown",
       "name": "platform/mara",
       "registered_at": "…",
       "role": "tester,coder",
@@ -64,7 +66,8 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
       "team": "platform",
       "transport": "terminal",
       "trusted": false,
-      "unread": 0
+      "unread": 0,
+      "zone": null
     }
     "#);
     // With its own token the name is taken up again, from the room too, and what is left out stays.

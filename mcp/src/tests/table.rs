@@ -253,7 +253,7 @@ fn identity_arguments_are_optional() {
 #[test]
 fn known_parameters_keep_their_names() {
     for (tool, parameters) in [
-        ("register", "agent_name agent_class role description team token transport"),
+        ("register", "agent_name agent_class lead_role zone model role description team token transport"),
         ("set_status", "agent_name status"),
         ("set_context", "agent_name context tokens_used tokens_limit"),
         ("fenix_down", "agent_name files manifest"),
@@ -266,7 +266,7 @@ fn known_parameters_keep_their_names() {
         ("who", ""),
         ("create_task", "creator title description assigned_to project role_hat"),
         ("update_task", "agent_name task_id status assigned_to result"),
-        ("list_tasks", "status assigned_to project"),
+        ("list_tasks", "status assigned_to project zone"),
         ("assign_role_hat", "agent_name task_id role"),
         ("hat_history", "project"),
         ("initiate_handshake", "from_agent message agents"),

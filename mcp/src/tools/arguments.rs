@@ -20,6 +20,7 @@ use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
 use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use domain::warroom::class::AgentClass;
+use domain::warroom::lead::LeadRole;
 use domain::warroom::raid_log::Priority;
 use domain::warroom::transport::Transport;
 use domain::warroom::trigger::TriggerWord;
@@ -306,6 +307,10 @@ pub(crate) fn contract_type(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn agent_class(_: &mut SchemaGenerator) -> Schema {
     one_of(AgentClass::ALL)
+}
+
+pub(crate) fn lead_role(_: &mut SchemaGenerator) -> Schema {
+    one_of(LeadRole::ALL)
 }
 
 pub(crate) fn transport(_: &mut SchemaGenerator) -> Schema {

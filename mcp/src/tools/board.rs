@@ -12,6 +12,7 @@ mod question;
 mod task;
 
 pub(super) use comment::{ADD_COMMENT, AUTHOR_ROLE};
+pub(super) use external_task::LIST_TASKS;
 
 use super::definition::ToolDefinition;
 

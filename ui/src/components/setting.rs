@@ -13,6 +13,9 @@ use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::toast::Toasts;
 use crate::route::SettingsTab;
 
+/// The keys with the models of each role.
+const MODELS: &str = "model_restrictions.";
+
 /// The name of a page of the settings.
 /// The name of the page of the audit log.
 pub(crate) const AUDIT_LABEL: &str = "Audit log";
@@ -112,14 +115,15 @@ fn groups(settings: &[Setting], page: SettingsPage) -> Vec<Vec<Setting>> {
     groups
 }
 
-/// The kind of agent that a key belongs to.
+/// The kind of agent or the role that a key belongs to.
 fn phase(key: &str) -> Option<&str> {
-    key.strip_prefix("agents.")?.split('.').next()
+    key.strip_prefix("agents.").and_then(|rest| rest.split('.').next()).or_else(|| key.strip_prefix(MODELS))
 }
 
 /// `agents.PHASE.model` for `agents.coder.model`.
 fn general_key(key: &str) -> String {
-    phase(key).map_or_else(|| key.to_owned(), |phase| key.replacen(phase, "PHASE", 1))
+    let word = if key.starts_with(MODELS) { "ROLE" } else { "PHASE" };
+    phase(key).map_or_else(|| key.to_owned(), |phase| key.replacen(phase, word, 1))
 }
 
 /// The value for display: as code if it is JSON, and the default in words where nothing is set.
@@ -127,6 +131,7 @@ fn shown_value(setting: &Setting) -> String {
     match &setting.value {
         Some(value) if value.contains(" (") || value.ends_with("address") || value.ends_with("addresses") => value.clone(),
         Some(value) => format!("`{value}`"),
+        None if setting.key.starts_with(MODELS) => "any".to_owned(),
         // Null in the file is the default, unless that is an amount.
         None if setting.source == SettingSource::Default || !is_amount(&setting.default) => without_links(&setting.default),
         None => "`null`".to_owned(),
@@ -191,6 +196,7 @@ mod tests {
         let lengths: Vec<usize> = groups(&all, SettingsPage::Roles).iter().map(Vec::len).collect();
         assert_eq!(lengths, [1, 2, 1]);
         assert_eq!(general_key("agents.coder.env"), "agents.PHASE.env");
+        assert_eq!((general_key("model_restrictions.coder").as_str(), phase("model_restrictions.coder")), ("model_restrictions.ROLE", Some("coder")));
         assert!(groups(&all, SettingsPage::Limits).is_empty());
     }
 
@@ -200,6 +206,7 @@ mod tests {
         assert_eq!(shown_value(&setting("sandbox", None, SettingSource::File)), "chosen, see Sandbox");
         let limit = Setting { default: "240".to_owned(), ..setting("limits.run_minutes", None, SettingSource::File) };
         assert_eq!(shown_value(&limit), "`null`");
+        assert_eq!(shown_value(&setting("model_restrictions.coder", None, SettingSource::File)), "any");
         assert_eq!(shown_value(&setting("max_attempts", Some("3"), SettingSource::Default)), "`3`");
     }
 

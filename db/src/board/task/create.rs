@@ -28,6 +28,7 @@ use crate::error::Result;
 use crate::team::agent::row as agents;
 use crate::team::participant::row::{self as participant, Participant};
 use crate::warroom::battle_plan::{row as battle_plans, write as battle_plan};
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Creates one task. A task of the human or of an external agent is held until the human starts it, unless it has an assignee, which is
@@ -35,7 +36,7 @@ impl Db {
     ///
     /// # Errors
     /// When a text is invalid, a dependency is unknown or makes a cycle, the caller may not create tasks, an external agent that is not a
-    /// lead names a parent or a goal, or is a lead without a battle plan, or the assignee is not an active external agent or may not have the hat.
+    /// lead names a parent or a goal, or is a lead without a battle plan or outside its zone, or the assignee is not an active external agent or may not have the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let project_id = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -50,8 +51,9 @@ impl Db {
                 }
                 require_class(tx, caller, &participant).await?;
                 battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
-                let speaker = participant.name;
                 let fields = new.fields()?;
+                lead::require_planned(&mut tx.connection, &participant, &fields.files, "creating tasks").await?;
+                let speaker = participant.name;
                 let parent = match (caller, new.parent_task_id) {
                     // A managed agent always adds to its own plan.
                     (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
@@ -133,6 +135,9 @@ impl Db {
                     let participant = participant::load(&mut tx.connection, caller, &parent.project_id).await?;
                     participant.require_lead("creating many tasks at once")?;
                     battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
+                    for part in &new {
+                        lead::require_planned(&mut tx.connection, &participant, &part.fields()?.files, "creating tasks").await?;
+                    }
                     held_by = held_by.or(Some(HeldBy::Human));
                 }
                 let mut ids = Vec::with_capacity(new.len());
@@ -211,7 +216,7 @@ async fn plan_of(tx: &mut Tx, run: &RunCaller) -> Result<TaskId> {
 /// Refuses an agent that named a class other than lead. One without a class proposes tasks, which are held.
 async fn require_class(tx: &mut Tx, caller: &Caller, participant: &Participant) -> Result<()> {
     let Caller::Agent(_) = caller else { return Ok(()) };
-    match agents::named_class(&mut tx.connection, &participant.project, &participant.name).await? {
+    match agents::declared(&mut tx.connection, &participant.project, &participant.name).await?.class {
         None | Some(AgentClass::Lead) => Ok(()),
         Some(class) => Err(ClassRefusal::CreatesNoTasks { agent: participant.name.clone(), class }.into()),
     }

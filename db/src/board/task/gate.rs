@@ -30,8 +30,8 @@ use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row as agents;
-use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
+use crate::warroom::lead::row as lead;
 
 impl Db {
     /// Changes a task as an agent may: assigns it, stores its result, and moves it to the requested stage. Notifies the participants
@@ -73,7 +73,7 @@ pub(super) async fn load_for_participant(tx: &mut Tx, caller: &Caller, id: &Task
     if caller.project().is_some_and(|own| *own != task.card.project_id) {
         return Err(Refusal::not_found("task", id).into());
     }
-    let participant = participant::load(&mut tx.connection, caller, &task.card.project_id).await?;
+    let participant = lead::load_for_task(&mut tx.connection, caller, &task.card).await?;
     Ok((task, participant))
 }
 

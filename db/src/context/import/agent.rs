@@ -84,6 +84,8 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: AgentItem) -> Resu
         trusted: false,
         run: None,
         class: None,
+        post: None,
+        model: None,
         transport: None,
         seen: false,
     };

@@ -1,5 +1,7 @@
 //! Joining a project: with a token that the human created, with an invite token, or as a run.
 
+use std::sync::Arc;
+
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
@@ -10,6 +12,9 @@ use domain::text;
 use domain::time::Timestamp;
 use domain::warroom::class::AgentClass;
 use domain::warroom::class::refusal::ClassRefusal;
+use domain::warroom::lead::{LeadPost, LeadRefusal, LeadRole};
+use domain::warroom::model::{ModelRestrictions, ModelRole};
+use domain::warroom::zone::Zone;
 use serde::{Deserialize, Serialize};
 
 use super::name_claim::{NameClaim, authorize_claim, no_heartbeat_since, reject_case_variants, release_name};
@@ -19,10 +24,11 @@ use crate::consequences::agent_joined::agent_joined;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::agent::row::{self, apply_presence, read};
+use crate::team::agent::row::{self, Declared, apply_presence, read};
 use crate::team::agent::write::AgentRow;
 use crate::team::token;
 use crate::team::token::{StoredTerms, TokenOwner};
+use crate::warroom::zone::row as zones;
 
 /// An agent that joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +45,7 @@ impl Db {
     /// When the caller is not the owner, the lifetime is out of range, or the name is invalid or differs from another one only in case.
     pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration, terms: TokenTerms) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
-        let hash = token::hash(&new);
+        let (hash, restrictions) = (token::hash(&new), Arc::clone(&self.model_restrictions));
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_owner("creating tokens")?;
@@ -49,6 +55,8 @@ impl Db {
                 let description = text::validate_optional_body("description", who.description.as_deref())?;
                 let roles = sorted_unique(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
+                // With a new token, its agent may name another class, lead role and model.
+                let declared = declare(tx, &project, &who, &name, &roles, Declared::default(), &restrictions).await?;
                 // Creating a token is not a heartbeat of its agent.
                 let row = AgentRow {
                     name: &name,
@@ -57,8 +65,9 @@ impl Db {
                     description: description.as_deref(),
                     trusted: true,
                     run: None,
-                    // With a new token, its agent may name another one.
-                    class: who.class,
+                    class: declared.class,
+                    post: declared.post.as_ref(),
+                    model: declared.model.as_deref(),
                     transport: who.transport,
                     seen: false,
                 };
@@ -102,10 +111,10 @@ impl Db {
     /// tasks. Without it, a name whose agent left or stopped responding starts with an empty inbox.
     ///
     /// # Errors
-    /// When the name is taken, invalid or not the caller's, or the caller asks for the lead role.
+    /// When the name is taken, invalid or not the caller's, the caller asks for the lead role, or its model or zone does not permit its role.
     pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<RegistrationResult> {
         let (by, of, new) = (caller.clone(), project.clone(), token::new_token());
-        let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
+        let (hash, shown, restrictions) = (token::hash(&new), own_token.map(token::hash), Arc::clone(&self.model_restrictions));
         let (name, is_guest) = self
             .write(move |tx| {
                 Box::pin(async move {
@@ -131,7 +140,7 @@ impl Db {
                             let name = own_name(&by, &who)?;
                             terms = token::terms_of_agent(tx, &of, &name, shown).await?.unwrap_or(terms);
                         }
-                        let joined = StoredRegistration { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
+                        let joined = StoredRegistration { name: join(tx, &by, &of, &who, shown.as_deref(), &restrictions).await?, at: tx.now };
                         tx.store_answer(&by, &joined).await?;
                         joined.name
                     };
@@ -179,7 +188,14 @@ async fn repeated_registration(
 }
 
 /// Joins under the caller's own name, or under one that it may claim.
-async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registration, shown: Option<&str>) -> Result<String> {
+async fn join(
+    tx: &mut Tx,
+    caller: &Caller,
+    project: &ProjectId,
+    who: &Registration,
+    shown: Option<&str>,
+    restrictions: &ModelRestrictions,
+) -> Result<String> {
     let description = text::validate_optional_body("description", who.description.as_deref())?;
     let name = own_name(caller, who)?;
     let mut known = read(&mut tx.connection, project, &name).await?;
@@ -196,10 +212,11 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     let freed = known.take_if(|_| taken == Some(NameClaim::Reclaimed));
     let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
     let roles = roles(caller, &name, before, &who.roles)?;
-    let class = match known {
-        Some(_) => class(row::named_class(&mut tx.connection, project, &name).await?, &name, who.class)?,
-        None => who.class,
+    let before = match known {
+        Some(_) => row::declared(&mut tx.connection, project, &name).await?,
+        None => Declared::default(),
     };
+    let declared = declare(tx, project, who, &name, &roles, before, restrictions).await?;
     if let Some(freed) = freed {
         release_name(tx, &freed).await?;
     }
@@ -212,7 +229,8 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
         Caller::Person(_) | Caller::Runner | Caller::Invite(_) => (false, None),
     };
     let transport = who.transport;
-    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, class, transport, seen };
+    let (class, post, model) = (declared.class, declared.post.as_ref(), declared.model.as_deref());
+    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, class, post, model, transport, seen };
     // An agent that joins with an invite token is recorded under the name that it claims.
     let by = if let Caller::Invite(_) = caller { &agent_caller(project, &name) } else { caller };
     agent_joined(tx, by, project, row).await?;
@@ -262,6 +280,54 @@ fn class(before: Option<AgentClass>, name: &str, given: Option<AgentClass>) -> R
         (Some(before), Some(given)) if before != given => Err(ClassRefusal::Fixed { agent: name.to_owned(), class: before }),
         (before, given) => Ok(before.or(given)),
     }
+}
+
+/// Returns what an agent is after registration: what it says, or said before.
+async fn declare(
+    tx: &mut Tx,
+    project: &ProjectId,
+    who: &Registration,
+    name: &str,
+    roles: &[Role],
+    before: Declared,
+    restrictions: &ModelRestrictions,
+) -> Result<Declared> {
+    let named = class(before.class, name, who.class)?;
+    let class = AgentClass::of_external(named, roles);
+    let given = LeadPost::named(who.lead_role, who.zone.as_deref())?;
+    if given.is_some() && class != AgentClass::Lead {
+        return Err(LeadRefusal::NotLead { agent: name.to_owned(), class }.into());
+    }
+    let post = match (before.post.filter(|_| class == AgentClass::Lead), given) {
+        (Some(post), Some(given)) if post != given => return Err(LeadRefusal::Fixed { agent: name.to_owned(), post }.into()),
+        (None, Some(given)) => {
+            let zones = zones::of_project(&mut tx.connection, project).await?;
+            if let Some(zone) = given.zone.as_ref().filter(|given| zones.iter().all(|zone| zone.name != **given)) {
+                return Err(unknown_zone(zone, &zones).into());
+            }
+            Some(given)
+        }
+        (post, _) => post,
+    };
+    let model = match who.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
+        Some(model) => Some(text::validate_title("model", model)?),
+        None => before.model,
+    };
+    if let Some(model) = &model {
+        let lead = post.as_ref().map_or(LeadRole::Commander, |post| post.role);
+        restrictions.require(ModelRole::of(class, lead), model)?;
+    }
+    Ok(Declared { class: named, post, model })
+}
+
+fn unknown_zone(zone: &str, zones: &[Zone]) -> Refusal {
+    let names: Vec<&str> = zones.iter().map(|zone| zone.name.as_str()).collect();
+    let hint = if names.is_empty() {
+        "The project has no zones; a lead sets one with set_zone.".to_owned()
+    } else {
+        format!("The zones are {}.", names.join(", "))
+    };
+    Refusal::invalid("zone", format!("there is no zone {zone}"), hint)
 }
 
 fn sorted_unique(roles: &[Role]) -> Vec<Role> {

@@ -10,6 +10,7 @@ use domain::team::role::Role;
 use domain::time::Timestamp;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::ContextUse;
+use domain::warroom::lead::{LeadPost, LeadRole};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -52,14 +53,29 @@ pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId,
     row.as_ref().map(agent_of).transpose()
 }
 
-/// Returns the class that an agent named itself, or that its kind decides.
-pub(crate) async fn named_class(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<AgentClass>> {
-    let row = sqlx::query("SELECT class FROM agents WHERE project_id = $1 AND name = $2")
+/// What an agent said about itself when it registered.
+#[derive(Debug, Default)]
+pub(crate) struct Declared {
+    /// The class that it named, or that its kind decides.
+    pub(crate) class: Option<AgentClass>,
+    pub(crate) post: Option<LeadPost>,
+    pub(crate) model: Option<String>,
+}
+
+pub(crate) async fn declared(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Declared> {
+    let row = sqlx::query("SELECT class, lead_role, zone, model FROM agents WHERE project_id = $1 AND name = $2")
         .bind(project.as_str())
         .bind(name)
         .fetch_optional(connection)
         .await?;
-    row.map_or(Ok(None), |row| optional(&row, "class"))
+    let Some(row) = row else { return Ok(Declared::default()) };
+    Ok(Declared { class: optional(&row, "class")?, post: post_of(&row)?, model: row.try_get("model")? })
+}
+
+/// Returns the lead role that an agent named, with its zone.
+pub(crate) fn post_of(row: &SqliteRow) -> Result<Option<LeadPost>> {
+    let role: Option<LeadRole> = optional(row, "lead_role")?;
+    role.map(|role| Ok(LeadPost { role, zone: row.try_get("zone")? })).transpose()
 }
 
 /// Lists the names of all active agents in order.
@@ -95,11 +111,16 @@ pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
         project_id: parsed(row, "project_id")?,
         name: row.try_get("name")?,
         team: row.try_get("team")?,
-        class: AgentClass::of_external(optional(row, "class")?, &roles),
+        lead_role: (class == AgentClass::Lead).then_some(post.role),
+        zone: post.zone,
+        model: row.try_get("model")?,
+        class,
         transport: parsed(row, "transport")?,
         context_left: if run_id.is_some() { measured } else { reported }.map(Into::into),
         context: row.try_get("context")?,
         context_reported_at: optional(row, "context_at")?,
+    let class = AgentClass::of_external(optional(row, "class")?, &roles);
+    let post = post_of(row)?.unwrap_or(LeadPost::DEFAULT);
         roles,
         description: row.try_get("description")?,
         status: row.try_get("status")?,

@@ -3,6 +3,7 @@
 use domain::id::{ProjectId, RunId};
 use domain::team::role::Role;
 use domain::warroom::class::AgentClass;
+use domain::warroom::lead::LeadPost;
 use domain::warroom::transport::Transport;
 
 use crate::engine::tx::Tx;
@@ -18,6 +19,10 @@ pub(crate) struct AgentRow<'a> {
     pub(crate) run: Option<&'a RunId>,
     /// None for an external agent that named none.
     pub(crate) class: Option<AgentClass>,
+    /// None for an agent that does not lead, or named no lead role.
+    pub(crate) post: Option<&'a LeadPost>,
+    /// None for a managed agent, and one that named none.
+    pub(crate) model: Option<&'a str>,
     /// None keeps the earlier one, which is at first a terminal.
     pub(crate) transport: Option<Transport>,
     /// Whether this way of joining counts as a heartbeat.
@@ -27,11 +32,12 @@ pub(crate) struct AgentRow<'a> {
 /// Writes the row of an agent. A returning agent keeps its unread messages and tasks.
 pub(crate) async fn upsert(tx: &mut Tx, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     sqlx::query(
-        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, registered_at, last_seen, class, transport)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, COALESCE($11, 'terminal'))
+        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, registered_at, last_seen, class, transport,
+                             lead_role, zone, model)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, COALESCE($11, 'terminal'), $12, $13, $14)
          ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, agents.description), trusted = $6, run_id = $7,
-           last_seen = COALESCE($9, agents.last_seen), class = $10, transport = COALESCE($11, agents.transport), left_at = NULL,
-           left_at_message = NULL",
+           last_seen = COALESCE($9, agents.last_seen), class = $10, transport = COALESCE($11, agents.transport), lead_role = $12, zone = $13,
+           model = $14, left_at = NULL, left_at_message = NULL",
     )
     .bind(project.as_str())
     .bind(row.name)
@@ -44,6 +50,9 @@ pub(crate) async fn upsert(tx: &mut Tx, project: &ProjectId, row: AgentRow<'_>) 
     .bind(row.seen.then(|| tx.now.to_string()))
     .bind(row.class.map(AgentClass::as_str))
     .bind(row.transport.map(Transport::as_str))
+    .bind(row.post.map(|post| post.role.as_str()))
+    .bind(row.post.and_then(|post| post.zone.as_deref()))
+    .bind(row.model)
     .execute(&mut tx.connection)
     .await?;
     Ok(())

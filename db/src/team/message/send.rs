@@ -30,6 +30,7 @@ use crate::warroom::trigger::write::{self as trigger, Order};
 /// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
+    /// The message, to the first recipient.
     pub message: Message,
     /// Messages of the sender's last delivery, which now count as read, oldest first.
     pub confirmed: Vec<AcknowledgedMessage>,

@@ -18,7 +18,7 @@ use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
 use crate::warroom::trigger::row as triggers;
 use crate::warroom::trigger::write as trigger_writes;
-use crate::warroom::zone::row::OF_PROJECT;
+use crate::warroom::zone::row::{OF_PROJECT, PLANNED};
 use crate::warroom::zone::write::REMOVE;
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use domain::board::status::HeldBy;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::hand_over::HandOverReason;
 use domain::team::person::is_person;
+use domain::warroom::lead::LeadRefusal;
 use domain::warroom::raid_log::Priority;
 use domain::warroom::trigger::refusal::TriggerRefusal;
 use domain::warroom::trigger::{Trigger, TriggerEnd, TriggerEvent, TriggerTarget, TriggerText, TriggerWord};
@@ -21,6 +22,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::runs::run::write::request_hand_over;
 use crate::team::participant::row::Participant;
+use crate::warroom::lead::row as lead;
 use crate::warroom::raid_log::write as raid_log;
 
 /// How long an agent may leave a `sitrep` without an answer.
@@ -73,12 +75,22 @@ impl Order {
                 Some(agent.to_owned())
             }
         };
+        require_reach(sender, word, target.as_deref())?;
         Ok(Some(Self { word, target, note: note.map(str::to_owned) }))
     }
 
     /// The message with the instruction of the word below it, for agents that do not know the words.
     pub(crate) fn text(&self, message: &str) -> String {
         format!("{message}\n\n({}: {})", self.word, self.word.meaning())
+    }
+}
+
+/// Refuses an order by the lead of a zone to all agents, or about another zone.
+pub(crate) fn require_reach(sender: &Participant, word: TriggerWord, target: Option<&str>) -> std::result::Result<(), LeadRefusal> {
+    match word.target() {
+        TriggerTarget::Agent | TriggerTarget::AgentAndSubject => Ok(()),
+        TriggerTarget::Zone => lead::require_zone(sender, target, &format!("the order {word}")),
+        TriggerTarget::All => sender.require_whole_project(&format!("the order {word}")),
     }
 }
 

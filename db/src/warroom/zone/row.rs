@@ -1,6 +1,7 @@
 //! Reads zones. Must not change anything.
 
-use domain::id::ProjectId;
+use domain::board::planned_files::PlannedFiles;
+use domain::id::{ProjectId, TaskId};
 use domain::warroom::zone::Zone;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -13,6 +14,15 @@ pub(crate) const OF_PROJECT: &str = "SELECT * FROM zones WHERE project_id = $1 O
 
 pub(crate) async fn of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Zone>> {
     sqlx::query(OF_PROJECT).bind(project.as_str()).fetch_all(connection).await?.iter().map(zone_of).collect()
+}
+
+/// The planned files of the tasks in a list `$1`.
+pub(crate) const PLANNED: &str = "SELECT id, files FROM tasks WHERE id IN (SELECT value FROM json_each($1)) AND files IS NOT NULL";
+
+/// Returns the planned files of tasks. One without any is missing.
+pub(crate) async fn planned(connection: &mut SqliteConnection, tasks: &[TaskId]) -> Result<Vec<(TaskId, PlannedFiles)>> {
+    let rows = sqlx::query(PLANNED).bind(serde_json::to_string(tasks)?).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((parsed(row, "id")?, serde_json::from_str(row.try_get("files")?)?))).collect()
 }
 
 fn zone_of(row: &SqliteRow) -> Result<Zone> {

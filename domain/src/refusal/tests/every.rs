@@ -40,6 +40,8 @@ use crate::warroom::debrief::DebriefRefusal;
 use crate::warroom::handover::HandoverRefusal;
 use crate::warroom::knowledge::KnowledgeKind;
 use crate::warroom::knowledge::refusal::KnowledgeRefusal;
+use crate::warroom::lead::{LeadPost, LeadRefusal, LeadRole};
+use crate::warroom::model::{ModelRefusal, ModelRole};
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
@@ -171,6 +173,23 @@ pub(super) fn every() -> Vec<Refusal> {
         ClassRefusal::Fixed { agent: mara(), class: AgentClass::Recon }.into(),
         ClassRefusal::CreatesNoTasks { agent: mara(), class: AgentClass::Oracle }.into(),
         ClassRefusal::ReportDue { class: AgentClass::Coder, age_minutes: 6, due_minutes: 5 }.into(),
+        LeadRefusal::NotLead { agent: mara(), class: AgentClass::Recon }.into(),
+        LeadRefusal::Fixed { agent: mara(), post: LeadPost { role: LeadRole::ZoneLead, zone: Some("audio".to_owned()) } }.into(),
+        LeadRefusal::OutsideZone {
+            agent: mara(),
+            zone: "audio".to_owned(),
+            action: "closing tasks".to_owned(),
+            subject: "src/video/a.rs of TASK-007".to_owned(),
+        }
+        .into(),
+        LeadRefusal::WholeProject { agent: mara(), zone: "audio".to_owned(), action: "ending the session".to_owned() }.into(),
+        LeadRefusal::GeneralOnly { agent: mara(), role: LeadRole::Commander }.into(),
+        ModelRefusal::NotAllowed {
+            model: "claude-haiku-4-5".to_owned(),
+            role: ModelRole::Coder,
+            allowed: vec!["opus".to_owned(), "gemini pro".to_owned()],
+        }
+        .into(),
         BattlePlanRefusal::Missing { agent: mara(), action: "creating tasks".to_owned() }.into(),
         BattlePlanRefusal::Ended { plan: 3, status: BattlePlanStatus::Superseded }.into(),
         HandoverRefusal::FilesMissing { count: 1, paths: "notes.md".to_owned() }.into(),

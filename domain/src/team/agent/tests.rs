@@ -11,6 +11,9 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
         team: Some("platform".to_owned()),
         roles: vec![Role::Lead, Role::Pen],
         class: AgentClass::Lead,
+        lead_role: Some(LeadRole::Commander),
+        zone: None,
+        model: None,
         transport: Transport::Terminal,
         description: None,
         status: Some("Writes".to_owned()),
@@ -35,7 +38,7 @@ fn only_an_active_trusted_agent_with_the_role_is_lead() {
     assert!(!Agent { class: AgentClass::Coder, ..agent.clone() }.is_lead(), "the class that it named restricts it");
     let text = serde_json::to_string(&agent).unwrap();
     assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
-    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"class":"lead","transport":"terminal","description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","context_left":null,"context":null,"context_reported_at":null,"health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
+    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"class":"lead","lead_role":"commander","transport":"terminal","description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","context_left":null,"context":null,"context_reported_at":null,"health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
 }
 
 #[test]

@@ -52,6 +52,20 @@ fn most_specific_path_decides() {
 }
 
 #[test]
+fn files_of_a_task_are_in_several_zones_or_outside_one() {
+    let zones = [zone("core", &["src/"]), zone("parser", &["src/parser/"])];
+    let paths = |given: &[&str]| given.iter().map(|path| path.parse().unwrap()).collect::<Vec<ClaimPath>>();
+    let names = |given: &[&str]| zones_of(&zones, &paths(given)).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(names(&["src/parser/a.rs", "src/lib.rs", "src/main.rs", "README.md"]), ["core", "parser"]);
+    assert_eq!(names(&["README.md"]), [""; 0]);
+    let outside = |given: &[&str]| first_outside(&zones, "parser", &paths(given)).map(ToString::to_string);
+    assert_eq!(outside(&["src/parser/a.rs", "src/parser/"]), None);
+    for path in ["src/lib.rs", "README.md", "src/**"] {
+        assert_eq!(outside(&["src/parser/a.rs", path]).as_deref(), Some(path));
+    }
+}
+
+#[test]
 fn paths_are_bounded_and_unique() {
     let taken = [zone("core", &["src/"]), zone("audio", &["audio/"])];
     let paths = |given: &[&str]| {

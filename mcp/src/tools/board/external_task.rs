@@ -9,7 +9,8 @@ use domain::board::card::Card;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
 use domain::board::task::TaskUpdate;
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
 use domain::team::agent::{Agent, Health, is_short_for};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,9 +28,12 @@ use crate::tools::managed::Managed;
 /// The most pages of cards that one call reads.
 const MAX_PAGES: usize = 3;
 
+/// Clients may also call it get_tasks.
+pub(in crate::tools) const LIST_TASKS: &str = "list_tasks";
+
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
-        name: "list_tasks",
+        name: LIST_TASKS,
         description: "Call this to find work or to see who has it: open and failed tasks with stage and assignee. Warns about unresponsive assignees.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
@@ -58,6 +62,9 @@ struct ListTasks {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     assigned_to: Option<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    zone: Option<String>,
     #[serde(default, alias = "project_id")]
     project: ProjectArgument,
     /// The last task id of the previous page.
@@ -76,7 +83,13 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         given.status.is_none_or(|stage| Stage::of(card) == stage)
             && given.assigned_to.as_ref().is_none_or(|wanted| assignee.is_some_and(|assignee| is_short_for(wanted, assignee)))
     };
-    let (cards, read_to) = read_matching(&call, CardFilter { statuses, after: given.after, ..open }, matches).await?;
+    if let Some(zone) = &given.zone
+        && call.db.zones(&project).await?.iter().all(|known| known.name != *zone)
+    {
+        return Err(Refusal::invalid("zone", format!("there is no zone {zone}"), "Call get_zones for the zones of the project.").into());
+    }
+    let filter = CardFilter { statuses, after: given.after, ..open };
+    let (cards, zones, read_to) = read_matching(&call, &project, filter, given.zone.as_deref(), matches).await?;
     let mut agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     for name in cards.iter().filter_map(|card| card.contributors.assigned_to.as_ref()) {
         if !agents.contains_key(name)
@@ -85,7 +98,14 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
             agents.insert(name.clone(), departed);
         }
     }
-    let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
+    let page = page::cards(cards.iter(), |card| {
+        let (mut text, mut data) = (format::line(card, Stage::of(card).as_str()), format::data(card, &[]));
+        if let Some(zones) = zones.get(&card.id) {
+            text += &format!("  {}\n", format::zones(zones));
+            data["zones"] = json!(zones);
+        }
+        (text, data)
+    });
     let warnings: Vec<String> = cards.iter().take(page.tasks.len()).filter_map(|card| warning(card, &agents)).collect();
     let mut text = if cards.is_empty() { "No tasks.\n".to_owned() } else { page.text };
     for warning in &warnings {
@@ -98,24 +118,37 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     Ok(Answer::new(text, json!({"tasks": page.tasks, "warnings": warnings, "next": next})))
 }
 
-/// Reads the first cards that match, and the last card that was read if more follow. Reads at most [`MAX_PAGES`] pages, so that a rare stage
+/// The zones of tasks, by name.
+type Zones = BTreeMap<TaskId, Vec<String>>;
+
+/// Reads the first cards that match with their zones, and the last card that was read if more follow. Reads at most [`MAX_PAGES`] pages, so that a rare stage
 /// among many finished tasks costs no more than a common one.
-async fn read_matching(call: &Call, mut filter: CardFilter, matches: impl Fn(&Card) -> bool) -> Result<(Vec<Card>, Option<TaskId>), Failure> {
-    let mut cards = Vec::new();
+async fn read_matching(
+    call: &Call,
+    project: &ProjectId,
+    mut filter: CardFilter,
+    zone: Option<&str>,
+    matches: impl Fn(&Card) -> bool,
+) -> Result<(Vec<Card>, Zones, Option<TaskId>), Failure> {
+    let (mut cards, mut zones) = (Vec::new(), Zones::new());
     let page = usize::try_from(filter.limit).unwrap_or(usize::MAX);
     for _ in 0..MAX_PAGES {
         let read = call.db.cards(&filter).await?;
         let is_last = read.len() < page;
         filter.after = read.last().map(|card| card.id.clone());
-        cards.extend(read.into_iter().filter(&matches));
+        let mut read: Vec<Card> = read.into_iter().filter(&matches).collect();
+        let ids: Vec<TaskId> = read.iter().map(|card| card.id.clone()).collect();
+        zones.append(&mut call.db.zones_of_tasks(project, &ids).await?);
+        read.retain(|card| zone.is_none_or(|zone| zones.get(&card.id).is_some_and(|own| own.iter().any(|own| own == zone))));
+        cards.append(&mut read);
         if is_last {
-            return Ok((cards, None));
+            return Ok((cards, zones, None));
         }
         if cards.len() >= page {
             break;
         }
     }
-    Ok((cards, filter.after))
+    Ok((cards, zones, filter.after))
 }
 
 /// Warns about a task in progress whose assignee left or is unresponsive.

@@ -78,6 +78,10 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     if let Some(branch) = &task.branch {
         text += &format!("  branch {branch}\n");
     }
+    let zones = call.db.zones_of_tasks(&task.card.project_id, std::slice::from_ref(&task.card.id)).await?.remove(&task.card.id);
+    if let Some(zones) = &zones {
+        text += &format!("  {}\n", format::zones(zones));
+    }
     if let Some(question) = &question {
         text += &format!("  question to the human: {}\n", question.question);
     }
@@ -103,6 +107,9 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     data["task"]["result"] = json!(task.result);
     data["task_result"] = json!(result);
     data["task"]["created_by"] = json!(task.created_by);
+    if let Some(zones) = zones {
+        data["task"]["zones"] = json!(zones);
+    }
     Ok(Answer::new(text, data))
 }
 

@@ -5,6 +5,7 @@
 use domain::team::agent::{Agent, Registration, is_short_for};
 use domain::team::role::Role;
 use domain::warroom::class::AgentClass;
+use domain::warroom::lead::LeadRole;
 use domain::warroom::transport::Transport;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,6 +94,15 @@ struct Register {
     token: Option<String>,
 }
 
+    #[schemars(schema_with = "arguments::lead_role")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    lead_role: Option<LeadRole>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    zone: Option<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    model: Option<String>,
 async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     let project = call.project(ProjectArgument::Missing).await?;
     let name = given.agent_name.or_else(|| call.caller.name()).unwrap_or_default();
@@ -111,6 +121,9 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
         text += " You are not trusted yet: you can send messages and take tasks, but not lead, approve or verify.";
     }
     if let Some(token) = &registered.token {
+        lead_role: given.lead_role,
+        zone: given.zone,
+        model: given.model,
         text += &format!(
             "\nYour own token: {token}\nConnect with it from now on, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`. The invite token can only register."
         );

@@ -8,6 +8,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::text::excerpt;
 use domain::warroom::claim::refusal::ClaimRefusal;
 use domain::warroom::claim::{Claim, ClaimPath, ClaimWait, EditDecision};
+use domain::warroom::zone::zone_of;
 use repo::{Effort, Repository, in_lane};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -138,13 +139,28 @@ struct GetClaims {
 async fn get_claims(call: Call, given: GetClaims) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
     let claims = call.db.claims(&project, given.agent_name.as_deref()).await?;
-    let held = claims.claims.iter().map(|Claim { path, agent, claimed_at, .. }| format!("{path}: {agent} since {}", claimed_at.clock()));
-    let waits = claims.waits.iter().map(|ClaimWait { path, agent, since, .. }| format!("{path}: {agent} waits since {}", since.clock()));
+    let zones = call.db.zones(&project).await?;
+    let zone = |path: &ClaimPath| zone_of(&zones, path).map(|zone| zone.name.as_str());
+    let place = |path: &ClaimPath| zone(path).map_or_else(|| path.to_string(), |zone| format!("{path} (zone {zone})"));
+    let held = claims.claims.iter().map(|Claim { path, agent, claimed_at, .. }| format!("{}: {agent} since {}", place(path), claimed_at.clock()));
+    let waits = claims.waits.iter().map(|ClaimWait { path, agent, since, .. }| format!("{}: {agent} waits since {}", place(path), since.clock()));
     let mut text = held.chain(waits).collect::<Vec<_>>().join("\n");
     if text.is_empty() {
         text += "No claims.";
     }
-    Ok(Answer::new(text, json!(claims)))
+    let mut data = json!(claims);
+    for (list, paths) in [("claims", paths(&claims.claims, |claim| &claim.path)), ("waits", paths(&claims.waits, |wait| &wait.path))] {
+        for (place, path) in paths.into_iter().enumerate() {
+            if let Some(zone) = zone(path) {
+                data[list][place]["zone"] = json!(zone);
+            }
+        }
+    }
+    Ok(Answer::new(text, data))
+}
+
+fn paths<T>(items: &[T], path: fn(&T) -> &ClaimPath) -> Vec<&ClaimPath> {
+    items.iter().map(path).collect()
 }
 
 /// Returns the one name of a path in the repository of the project. A relative path begins at its root.

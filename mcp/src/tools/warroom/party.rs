@@ -3,6 +3,7 @@
 //! It must not know how the context of an agent is measured.
 
 use domain::text::excerpt;
+use domain::warroom::lead::{LeadPost, LeadRole};
 use domain::warroom::party::PartyMember;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +51,10 @@ fn line(member: &PartyMember) -> String {
     let agent = &member.agent;
     let roles: Vec<&str> = agent.roles.iter().map(|role| role.as_str()).collect();
     let roles = if roles.is_empty() { String::new() } else { format!(", {}", roles.join(" ")) };
-    let mut parts = vec![format!("{} ({}{roles}, {})", agent.name, agent.class, agent.transport)];
+    let post = agent.lead_role.filter(|role| *role != LeadRole::Commander);
+    let post = post.map(|role| format!(", {}", LeadPost { role, zone: agent.zone.clone() })).unwrap_or_default();
+    let model = agent.model.as_ref().map(|model| format!(", {model}")).unwrap_or_default();
+    let mut parts = vec![format!("{} ({}{post}{roles}, {}{model})", agent.name, agent.class, agent.transport)];
     parts.extend(agent.context_left.map(|left| format!("context left {}", format::context_left(&left))));
     parts.extend(member.tasks.iter().map(|task| format!("{} {} {}", task.id, task.status, excerpt(&task.title, MAX_EXCERPT))));
     parts.extend((member.further_tasks > 0).then(|| format!("{} more tasks", member.further_tasks)));

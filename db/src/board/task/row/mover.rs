@@ -13,13 +13,14 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::participant::row as participant;
+use crate::warroom::lead::row as lead;
 
 /// Returns as what the caller may move this task. An external agent may have several roles; the first one with a matching rule counts.
 pub(crate) async fn movers(connection: &mut SqliteConnection, caller: &Caller, card: &Card) -> Result<Vec<Mover>> {
     if let Some(mover) = caller.mover() {
         return Ok(vec![mover]);
     }
-    let participant = participant::load(connection, caller, &card.project_id).await?;
+    let participant = lead::load_for_task(connection, caller, card).await?;
     let assigned = card.contributors.assigned_to.as_deref() == Some(participant.name.as_str());
     let movers = [(assigned, Mover::Assignee), (participant.is_lead, Mover::Lead), (participant.trusted, Mover::Verifier)];
     Ok(movers.into_iter().filter(|(is, _)| *is).map(|(_, mover)| mover).collect())

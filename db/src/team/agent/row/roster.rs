@@ -8,12 +8,14 @@ use domain::team::person::is_person;
 use domain::team::role::Role;
 use domain::time::Timestamp;
 use domain::warroom::class::AgentClass;
+use domain::warroom::lead::LeadPost;
 use sqlx::{Row, SqliteConnection};
 
 use crate::engine::column::optional;
 use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
+use crate::team::agent::row::{current_name, post_of};
 use crate::team::person::row::further_participants;
 
 /// All active agents of a project at one moment.
@@ -29,6 +31,7 @@ pub(crate) struct RosterEntry {
     pub(crate) name: String,
     pub(crate) trusted: bool,
     pub(crate) is_lead: bool,
+    pub(crate) post: LeadPost,
     last_seen: Option<Timestamp>,
     /// Whether the agent can receive messages: over a connection, or as a managed agent in its next run.
     is_reachable: bool,
@@ -43,7 +46,7 @@ impl Roster {
 
     pub(crate) async fn load_at(connection: &mut SqliteConnection, presence: &Presence, project: &ProjectId, now: Timestamp) -> Result<Self> {
         let rows = sqlx::query(
-            "SELECT name, trusted, roles, class, run_id, last_seen, heartbeat_at
+            "SELECT name, trusted, roles, class, lead_role, zone, run_id, last_seen, heartbeat_at
              FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
         )
         .bind(project.as_str())
@@ -58,7 +61,8 @@ impl Roster {
             let is_reachable = row.try_get::<Option<&str>, _>("run_id")?.is_some() || known.connections > 0;
             let is_dead = !is_reachable && Health::of(last_seen, now) == Health::Dead;
             let is_lead = AgentClass::leads(optional(row, "class")?, trusted, &roles);
-            Ok(RosterEntry { name, trusted, is_lead, last_seen, is_reachable, is_dead })
+            let post = post_of(row)?.unwrap_or(LeadPost::DEFAULT);
+            Ok(RosterEntry { name, trusted, is_lead, post, last_seen, is_reachable, is_dead })
         });
         Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, tracking_since: presence.tracking_since() })
     }
