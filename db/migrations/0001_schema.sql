@@ -482,6 +482,16 @@ CREATE INDEX agents_departed ON agents (project_id, left_at) WHERE left_at IS NO
 CREATE INDEX agents_present ON agents (project_id, name) WHERE left_at IS NULL;
 CREATE INDEX agents_by_run ON agents (run_id) WHERE run_id IS NOT NULL;
 
+-- The names that renamed agents had before. They stay reserved, because history names them.
+CREATE TABLE former_names (
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  former     TEXT NOT NULL,
+  -- The present name of the agent.
+  name       TEXT NOT NULL,
+  PRIMARY KEY (project_id, former)
+) STRICT;
+CREATE INDEX former_names_by_agent ON former_names (project_id, name);
+
 -- What was said, once. `to_agent` is a name, or `all` for a broadcast.
 CREATE TABLE messages (
   id         INTEGER PRIMARY KEY,
@@ -643,7 +653,7 @@ CREATE TABLE tokens (
   CHECK ((kind = 'human') = (person_id IS NOT NULL)),
   CHECK ((kind = 'human') = (permissions IS NULL)),
   CHECK (kind = 'human' OR audience = 'mcp'),
-  FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
+  FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name) ON UPDATE CASCADE
 ) STRICT;
 CREATE UNIQUE INDEX tokens_by_name ON tokens (substr(hash, 1, 12));
 CREATE INDEX tokens_by_run ON tokens (run_id) WHERE run_id IS NOT NULL;

@@ -46,6 +46,18 @@ impl Bearer {
         }
     }
 
+    /// Returns the token with the present name of its agent, and its holder, or None when it is not valid any longer.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn renamed(&self, db: &Db) -> db::Result<Option<(Self, Holder)>> {
+        match db.identify(&self.token, TokenAudience::Mcp).await {
+            Ok(holder) => Ok(holder.map(|holder| (Self { token: self.token.clone(), caller: holder.caller.clone() }, holder))),
+            Err(db::Error::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Replaces the token by another one.
     ///
     /// # Errors

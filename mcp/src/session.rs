@@ -140,7 +140,12 @@ impl Session {
         };
         let registered_as = self.registered_as().clone();
         if let Some(agent) = registered_as {
-            if let Some(holder) = agent.current(db).await? {
+            if let Some((current, holder)) = agent.renamed(db).await? {
+                if current != agent {
+                    *self.registered_as() = Some(current.clone());
+                    self.set_caller(db, &current.caller);
+                }
+                let agent = current;
                 return Ok(Some((agent, opener.ends_at.into_iter().chain(holder.ends_at).min())));
             }
             self.revert_to_opener(db, &agent);

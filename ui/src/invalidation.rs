@@ -41,7 +41,7 @@ impl ListKind {
 use ListKind::{BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Triggers, Usage};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 40] = [
+const STALE: [(&str, &[ListKind]); 41] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -49,6 +49,7 @@ const STALE: [(&str, &[ListKind]); 40] = [
     ("agent_status", &[Team]),
     ("agent_context", &[Team]),
     ("agent_left", &[Team, Handshakes]),
+    ("agent_renamed", &[Team, Handshakes, Claims, Handovers, Triggers, Contracts, Memory, Minions]),
     ("token_made", &[Team]),
     ("task_assigned", &[Team]),
     ("task_moved", &[Team]),

@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 55] = [
+const STATEMENTS: [&str; 56] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -57,6 +57,7 @@ const STATEMENTS: [&str; 55] = [
     "DELETE FROM zones WHERE project_id = $1",
     "DELETE FROM tokens WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM tokens WHERE project_id = $1",
+    "DELETE FROM former_names WHERE project_id = $1",
     "DELETE FROM agents WHERE project_id = $1",
     "DELETE FROM dependencies WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",
     // The references stay: rescue refs keep what nobody merged.

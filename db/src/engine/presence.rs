@@ -74,6 +74,13 @@ impl Presence {
         }
     }
 
+    /// Gives the heartbeats of a name to another one of the same agent. Its connections are closed and opened again under that name.
+    pub(crate) fn rename(&self, project: &ProjectId, name: &str, new_name: &str) {
+        let mut map = self.lock();
+        let last = map.agents.get_mut(&(project.clone(), name.to_owned())).and_then(|agent| agent.last.take());
+        map.agents.entry((project.clone(), new_name.to_owned())).or_default().last = last;
+    }
+
     pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> ConnectionGuard {
         let key = (project.clone(), name.to_owned());
         self.lock().agents.entry(key.clone()).or_default().connections += 1;
@@ -112,6 +119,18 @@ mod tests {
         drop(other);
         assert_eq!(presence.of(&project, "mara").connections, 0);
         assert!(presence.of(&project, "mara").last.is_some(), "it was there until then");
+    }
+
+    #[test]
+    fn heartbeats_follow_a_rename() {
+        let (presence, project) = (Presence::new(now()), ProjectId::new(1));
+        let start = Timestamp::from_milliseconds(1_000);
+        let connection = presence.connect(&project, "ole");
+        presence.record_heartbeat(&project, "ole", start);
+        presence.rename(&project, "ole", "ole-audio");
+        assert_eq!((presence.of(&project, "ole").last, presence.of(&project, "ole-audio").last), (None, Some(start)));
+        drop(connection);
+        assert_eq!(presence.of(&project, "ole-audio").connections, 0);
     }
 
     #[test]

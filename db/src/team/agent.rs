@@ -5,6 +5,7 @@ pub(crate) mod write;
 
 mod join;
 mod name_claim;
+pub(crate) mod rename;
 
 pub use join::RegistrationResult;
 

@@ -14,6 +14,7 @@ mod minion;
 mod name;
 mod person;
 mod presence;
+mod rename;
 mod run_inbox;
 mod token;
 mod token_change;

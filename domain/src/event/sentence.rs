@@ -142,6 +142,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Agent(AgentEvent::StatusSet { status: None, .. }) => "cleared its status".to_owned(),
         Event::Agent(AgentEvent::ContextReported { percent_left: Some(percent), .. }) => format!("reported that {percent} % of its context is left"),
         Event::Agent(AgentEvent::ContextReported { percent_left: None, .. }) => "reported what it holds in its context".to_owned(),
+        Event::Agent(AgentEvent::Renamed { agent, new_name }) => format!("renamed {agent} to {new_name}"),
         Event::Agent(AgentEvent::Left { agent }) => format!("recorded that {} left", who(agent)),
         Event::Message(MessageEvent::Sent { to, .. }) if to == EVERYONE => "wrote to everyone".to_owned(),
         Event::Message(MessageEvent::Sent { to, is_cc: false, .. }) => format!("wrote to {}", who(to)),

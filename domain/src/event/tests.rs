@@ -110,6 +110,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"browser_session_revoked","session":1}
     {"kind":"agent_registered","agent":"platform/mara","roles":["lead","tester"]}
     {"kind":"agent_status","agent":"platform/mara","status":"Writes tests"}
+    {"kind":"agent_renamed","agent":"platform/mara","new_name":"platform/mara-audio"}
     {"kind":"agent_context","agent":"platform/mara","percent_left":41}
     {"kind":"agent_left","agent":"platform/mara"}
     {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}

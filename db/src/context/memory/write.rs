@@ -102,6 +102,19 @@ pub(crate) async fn delete_of_agent(tx: &mut Tx, project: &ProjectId, name: &str
     unindex(tx, &ids).await
 }
 
+/// Gives the entries of an external agent to its new name.
+pub(crate) async fn rename_owner(tx: &mut Tx, project: &ProjectId, old: &str, new: &str) -> Result<()> {
+    let [before, after] =
+        [old, new].map(|name| MemoryOwner::of_reader(&Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false }));
+    sqlx::query("UPDATE memories SET owner = $3 WHERE owner = $1 AND COALESCE(project_id, '') = $2")
+        .bind(&before.key)
+        .bind(project.as_str())
+        .bind(&after.key)
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
 /// The oldest expired entries at `$1`, at most `$2`.
 pub(crate) const EXPIRED: &str = "SELECT id FROM memories WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2";
 

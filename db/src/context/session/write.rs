@@ -150,27 +150,43 @@ pub(crate) const WITH_AUDIENCE: &str = "SELECT c.session_id, c.visibility, c.mes
 
 /// Takes the readers from the private messages of an external agent, because another agent gets its name.
 pub(crate) async fn orphan_private_messages(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let before = Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false };
     for visibility in [Visibility::Private, Visibility::AgentOnly] {
-        let word = Audience::of_message(visibility, &before).as_text();
-        let orphaned = format!("{word}:gone");
-        let sessions: Vec<(String, String, i64)> =
-            sqlx::query_as(WITH_AUDIENCE).bind(project.as_str()).bind(&word).fetch_all(&mut tx.connection).await?;
-        for (session, visibility, messages) in sessions {
-            let session: ContextSessionId = session.parse()?;
-            sqlx::query("UPDATE session_messages SET audience = $3 WHERE session_id = $1 AND audience = $2")
-                .bind(session.as_str())
-                .bind(&word)
-                .bind(&orphaned)
-                .execute(&mut tx.connection)
-                .await?;
-            sqlx::query("DELETE FROM session_counts WHERE session_id = $1 AND audience = $2")
-                .bind(session.as_str())
-                .bind(&word)
-                .execute(&mut tx.connection)
-                .await?;
-            add_to_count(tx, &session, &orphaned, visibility.parse()?, messages).await?;
-        }
+        let word = private_audience(visibility, project, name);
+        move_audience(tx, project, &word, &format!("{word}:gone")).await?;
+    }
+    Ok(())
+}
+
+/// Gives the private messages of an external agent to its new name.
+pub(crate) async fn rename_reader(tx: &mut Tx, project: &ProjectId, old: &str, new: &str) -> Result<()> {
+    for visibility in [Visibility::Private, Visibility::AgentOnly] {
+        let [before, after] = [old, new].map(|name| private_audience(visibility, project, name));
+        move_audience(tx, project, &before, &after).await?;
+    }
+    Ok(())
+}
+
+fn private_audience(visibility: Visibility, project: &ProjectId, name: &str) -> String {
+    Audience::of_message(visibility, &Reader::Agent { project: project.clone(), name: name.to_owned(), admin: false }).as_text()
+}
+
+async fn move_audience(tx: &mut Tx, project: &ProjectId, before: &str, after: &str) -> Result<()> {
+    let sessions: Vec<(String, String, i64)> =
+        sqlx::query_as(WITH_AUDIENCE).bind(project.as_str()).bind(before).fetch_all(&mut tx.connection).await?;
+    for (session, visibility, messages) in sessions {
+        let session: ContextSessionId = session.parse()?;
+        sqlx::query("UPDATE session_messages SET audience = $3 WHERE session_id = $1 AND audience = $2")
+            .bind(session.as_str())
+            .bind(before)
+            .bind(after)
+            .execute(&mut tx.connection)
+            .await?;
+        sqlx::query("DELETE FROM session_counts WHERE session_id = $1 AND audience = $2")
+            .bind(session.as_str())
+            .bind(before)
+            .execute(&mut tx.connection)
+            .await?;
+        add_to_count(tx, &session, after, visibility.parse()?, messages).await?;
     }
     Ok(())
 }

@@ -68,13 +68,13 @@ pub(super) fn no_heartbeat_since(known: &Agent, since: Timestamp) -> bool {
     is_same && !known.connected && known.last_seen.is_none_or(|seen| seen <= since)
 }
 
-/// Refuses a name that differs only in case from a current or former one, and that of a person.
+/// Names that a new agent `$2` of the project `$1` could be mistaken for. A name that an agent gave up by a rename stays reserved.
+const VARIANTS: &str = "SELECT name FROM agents WHERE project_id = $1 AND lower(name) = lower($2) AND name <> $2
+  UNION ALL SELECT former FROM former_names WHERE project_id = $1 AND lower(former) = lower($2)";
+
+/// Refuses a name that differs only in case from a current or former one, that of a renamed agent, and that of a person.
 pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let other: Option<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND lower(name) = lower($2) AND name <> $2")
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_optional(&mut tx.connection)
-        .await?;
+    let other: Option<String> = sqlx::query_scalar(VARIANTS).bind(project.as_str()).bind(name).fetch_optional(&mut tx.connection).await?;
     if let Some(name) = other {
         return Err(AgentRefusal::NameTaken { name }.into());
     }

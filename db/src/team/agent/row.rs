@@ -101,6 +101,15 @@ pub(crate) async fn names(connection: &mut SqliteConnection, project: &ProjectId
     Ok(names.into_iter().collect())
 }
 
+/// Returns the present name of the agent that once had the name `former`, if it was renamed.
+pub(crate) async fn current_name(connection: &mut SqliteConnection, project: &ProjectId, former: &str) -> Result<Option<String>> {
+    Ok(sqlx::query_scalar("SELECT name FROM former_names WHERE project_id = $1 AND former = $2")
+        .bind(project.as_str())
+        .bind(former)
+        .fetch_optional(connection)
+        .await?)
+}
+
 pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
     let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
     let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);

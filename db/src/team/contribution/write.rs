@@ -37,6 +37,10 @@ pub(crate) async fn record(tx: &mut Tx, task: &TaskId, name: &str, kind: Contrib
     Ok(())
 }
 
+/// Whether an agent `$2` of the project `$4` contributed to a task `$1` as `$3`, under its present or a former name.
+const BY_AGENT: &str = "SELECT 1 FROM contributions WHERE task_id = $1 AND kind = $3
+  AND (agent_name = $2 OR agent_name IN (SELECT former FROM former_names WHERE project_id = $4 AND name = $2)) LIMIT 1";
+
 /// Refuses `action` to a participant that made one of these contributions to the task, or is building it now.
 pub(crate) async fn require_independent(tx: &mut Tx, card: &Card, name: &str, kinds: &[Contribution], action: &'static str) -> Result<()> {
     let own = |part: &'static str| MoveRefusal::NotIndependent { task: card.id.clone(), agent: name.to_owned(), part, action };
@@ -44,10 +48,11 @@ pub(crate) async fn require_independent(tx: &mut Tx, card: &Card, name: &str, ki
         if *kind == Contribution::Built && card.contributors.assigned_to.as_deref() == Some(name) {
             return Err(own(kind.as_str()).into());
         }
-        let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM contributions WHERE task_id = $1 AND agent_name = $2 AND kind = $3")
+        let found: Option<i64> = sqlx::query_scalar(BY_AGENT)
             .bind(card.id.as_str())
             .bind(name)
             .bind(kind.as_str())
+            .bind(card.project_id.as_str())
             .fetch_optional(&mut tx.connection)
             .await?;
         if found.is_some() {

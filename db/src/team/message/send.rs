@@ -141,8 +141,9 @@ async fn require_inbox_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Res
 /// Returns the task of the message that is replied to. The sender must have written or received it.
 async fn task_of_original(tx: &mut Tx, participant: &Participant, id: i64) -> Result<Option<TaskId>> {
     let row = sqlx::query(
-        "SELECT m.task_id, m.from_agent = $3 OR m.to_agent = 'all'
-            OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient = $3) AS is_known
+        "WITH own (name) AS (SELECT $3 UNION ALL SELECT former FROM former_names WHERE project_id = $2 AND name = $3)
+         SELECT m.task_id, m.to_agent = 'all' OR m.from_agent IN (SELECT name FROM own)
+            OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient IN (SELECT name FROM own)) AS is_known
          FROM messages m WHERE m.id = $1 AND m.project_id = $2",
     )
     .bind(id)

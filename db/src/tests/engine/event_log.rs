@@ -230,6 +230,8 @@ async fn warroom(store: &Store) {
     let ivy = store.member("ivy", &[]).await;
     store.db.hand_over(&ivy, &store.project, manifest("Next: the parser")).await.unwrap();
     store.db.cold_start(&ivy, &store.project, None).await.unwrap();
+    store.member("kim", &[]).await;
+    store.db.rename_agent(&Caller::owner(), &store.project, "kim", "kim-audio").await.unwrap();
     for topic in ["deps", "port"] {
         intel(store, &ivy, topic, "It breaks").await.unwrap();
         trap(store, &ivy, topic, &["src/"]).await.unwrap();

@@ -3,6 +3,7 @@
 use domain::warroom::knowledge::KnowledgeState;
 use domain::warroom::raid_log::Priority;
 
+use crate::team::agent::rename::MOVES;
 use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
 use crate::warroom::battle_plan::row as battle_plan;
@@ -140,5 +141,25 @@ async fn zones_of_other_projects_cost_nothing() {
     for statement in [OF_PROJECT, REMOVE] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains("(project_id=?") && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn zones_of_tasks_cost_only_those_tasks() {
+    let store = Store::board().await;
+    let plan = plan(&store, PLANNED).await;
+    assert!(plan.contains("(id=?)") && !plan.contains("SCAN tasks"), "{plan}");
+}
+
+/// History costs a rename nothing. The lists without an index of their own hold few rows for each project.
+#[tokio::test]
+async fn rename_reads_no_history() {
+    let store = Store::board().await;
+    for statement in MOVES {
+        let plan = plan(&store, statement).await;
+        for table in ["deliveries", "claims", "claim_waits", "hats", "handshakes", "handshake_acks", "handovers", "triggers", "knowledge", "minions"]
+        {
+            assert!(!plan.contains(&format!("SCAN {table}\n")), "{statement}: {plan}");
+        }
     }
 }

@@ -125,6 +125,7 @@ pub(super) fn every() -> Vec<Event> {
         BrowserSessionEvent::Revoked { session: 1 }.into(),
         AgentEvent::Registered { agent: mara(), roles: vec![Role::Lead, Role::Tester] }.into(),
         AgentEvent::StatusSet { agent: mara(), status: Some("Writes tests".to_owned()) }.into(),
+        AgentEvent::Renamed { agent: mara(), new_name: "platform/mara-audio".to_owned() }.into(),
         AgentEvent::ContextReported { agent: mara(), percent_left: Some(41) }.into(),
         AgentEvent::Left { agent: mara() }.into(),
         MessageEvent::Sent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false }.into(),

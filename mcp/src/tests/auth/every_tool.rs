@@ -67,6 +67,7 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("search_by_timerange", json!({"start_time": "2026-01-31T09:05:00Z", "end_time": "2026-01-31T09:06:00Z"})),
         ("search_context", json!({"query": "x"})),
         ("send", json!({"to_agent": "human", "message": "x"})),
+        ("rename", json!({"new_name": "x"})),
         ("release_file", json!({"file_path": "a.rs"})),
         ("set_context", json!({"context": "x"})),
         ("set_battle_plan", json!({"plan": "x"})),

@@ -65,6 +65,15 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         identity_arguments: &[],
         route: |definition| route(definition, deregister),
     },
+    ToolDefinition {
+        name: "rename",
+        description: "Call this to take another name, such as oracle-audio. Your tasks, files, messages and token move with it. A lead may rename another agent.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Trusted, invite: false },
+        identity_arguments: &[],
+        route: |definition| route(definition, rename),
+    },
 ];
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -206,4 +215,27 @@ async fn deregister(call: Call, given: Deregister) -> Result<Answer, Failure> {
     call.db.deregister(&call.caller, &project, &name).await?;
     let back = if call.name().is_ok_and(|own| is_short_for(&name, &own)) { "register to return" } else { "its token is revoked" };
     Ok(Answer::new(format!("{name} is deregistered. Its tasks stay assigned to it; {back}."), json!({"agent_name": name})))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Rename {
+    /// Yourself, unless you are a lead.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    agent_name: Option<String>,
+    new_name: String,
+    #[serde(default, alias = "project_id")]
+    project: ProjectArgument,
+}
+
+async fn rename(call: Call, given: Rename) -> Result<Answer, Failure> {
+    let project = call.project(given.project).await?;
+    let name = match given.agent_name {
+        Some(name) => name,
+        None => call.name()?,
+    };
+    let agent = call.db.rename_agent(&call.caller, &project, &name, &given.new_name).await?;
+    let text = format!("{name} is now {}. What was addressed to the former name reaches it, and its token goes on.", agent.name);
+    Ok(Answer::new(text, json!({"agent_name": agent.name, "agent": format::agent(&agent)})))
 }

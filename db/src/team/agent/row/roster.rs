@@ -127,6 +127,9 @@ impl Roster {
         let name = match resolve(given, speaker, &names) {
             Ok(name) => name,
             Err(error @ NameError::Unknown { .. }) => {
+                if let Some(name) = current_name(&mut tx.connection, &self.project, given).await?.filter(|name| self.entry(name).is_some()) {
+                    return Box::pin(self.recipient(tx, speaker, &name)).await;
+                }
                 return Err(departed_refusal(tx, &self.project, given).await?.map_or_else(|| error.into(), Into::into));
             }
             Err(error) => return Err(error.into()),
