@@ -7,6 +7,7 @@ mod inbox;
 mod mark;
 mod post;
 pub(crate) mod read;
+mod recipient;
 pub(crate) mod removable;
 pub(crate) mod row;
 pub(crate) mod run_end;

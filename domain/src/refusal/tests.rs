@@ -325,6 +325,8 @@ fn codes_sentences_and_hints_are_stable() {
         Take it out of the zone core first, or name a more specific path.
     zone-limit: the project has 100 zones, and no more are allowed
         Remove a zone, or add the paths to one of them.
+    zone-without-expert: the zone audio has neither an oracle nor an owner
+        Ask a lead with send; a lead names the oracle of a zone with set_zone.
     "#);
 }
 

@@ -52,7 +52,8 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
-    /// A full or unambiguous short name, `human`, or `all`.
+    /// A full or unambiguous short name, `human`, the expert of a zone as `zone/audio` or `zone/src/audio/mix.rs`, several of these separated
+    /// by commas, or `all`.
     #[schema(value_type = crate::text_schema::ParticipantName)]
     pub to: String,
     #[schema(value_type = crate::text_schema::Body)]

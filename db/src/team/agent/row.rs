@@ -116,6 +116,8 @@ pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
     let run_id = optional(row, "run_id")?;
     let measured = context_use(row, "measured_tokens", "measured_limit")?;
     let reported = context_use(row, "context_tokens", "context_limit")?;
+    let class = AgentClass::of_external(optional(row, "class")?, &roles);
+    let post = post_of(row)?.unwrap_or(LeadPost::DEFAULT);
     Ok(Agent {
         project_id: parsed(row, "project_id")?,
         name: row.try_get("name")?,
@@ -128,8 +130,6 @@ pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
         context_left: if run_id.is_some() { measured } else { reported }.map(Into::into),
         context: row.try_get("context")?,
         context_reported_at: optional(row, "context_at")?,
-    let class = AgentClass::of_external(optional(row, "class")?, &roles);
-    let post = post_of(row)?.unwrap_or(LeadPost::DEFAULT);
         roles,
         description: row.try_get("description")?,
         status: row.try_get("status")?,

@@ -12,7 +12,7 @@ use sqlx::Row;
 use super::post::post_with_copies;
 use super::row::AcknowledgedMessage;
 use super::write::{Arrived, OutgoingMessage};
-use super::{read, write};
+use super::{post, read, recipient, write};
 use crate::board::task::row::in_project;
 use crate::caller::Caller;
 use crate::engine::column::optional;
@@ -32,6 +32,9 @@ use crate::warroom::trigger::write::{self as trigger, Order};
 pub struct Sent {
     /// The message, to the first recipient.
     pub message: Message,
+    /// The same to each further recipient.
+    #[serde(default)]
+    pub further: Vec<Message>,
     /// Messages of the sender's last delivery, which now count as read, oldest first.
     pub confirmed: Vec<AcknowledgedMessage>,
     /// The order that the message gave.
@@ -39,8 +42,9 @@ pub struct Sent {
 }
 
 impl Db {
-    /// Sends to one participant, the human or `all`. Every lead that is neither sender nor recipient gets a copy. Sending acknowledges the
-    /// sender's last delivery and returns its message ids, because that response may have been lost.
+    /// Sends to a participant, the human, the expert of a zone (`zone/NAME`, or `zone/PATH` for that of a file), several of them separated by
+    /// commas, or `all`. Every lead that is neither sender nor recipient gets a copy. Sending acknowledges the sender's last delivery and
+    /// returns its message ids, because that response may have been lost.
     ///
     /// # Errors
     /// When the sender has unread messages, its report about its context is too old, it is a lead without a battle plan and names a task to
@@ -52,19 +56,20 @@ impl Db {
                 let roster = Roster::load(tx, &project).await?;
                 let participant = participant::from_roster(tx, caller, &roster).await?;
                 let content = text::validate_body("message", &new.content)?;
-                let to = roster.mailbox(tx, &participant.name, &new.to).await?;
-                if to == participant.name {
-                    let hint = "Choose another recipient; put notes that you want to keep into a comment on the task.";
-                    return Err(Refusal::invalid("to", "you cannot send a message to yourself", hint).into());
-                }
+                let mut recipients = recipient::resolve(tx, &roster, &participant.name, &new.to).await?;
+                let further = recipients.split_off(1);
+                let to = recipients.remove(0);
                 let mut copies: Vec<String> = Vec::new();
                 for name in &new.cc {
                     copies.push(cc_recipient(roster.mailbox(tx, &participant.name, name).await?)?);
                 }
                 let confirmed = require_may_write(tx, caller, &participant).await?;
                 // Only a message that names a task itself assigns work; an answer about one does not.
-                if new.task_id.is_some() && copies.iter().chain([&to]).any(|name| roster.is_instructed(name)) {
+                if new.task_id.is_some() && copies.iter().chain([&to]).chain(&further).any(|name| roster.is_instructed(name)) {
                     battle_plans::require(&mut tx.connection, caller, &participant, "sending task assignments").await?;
+                }
+                if !further.is_empty() && TriggerText::of(&content).is_some() {
+                    return Err(Refusal::invalid("to", "an order is for one agent or all", "Send it to each agent, or to all.").into());
                 }
                 let order = order_of(tx, &roster, &participant, &content, &to).await?;
                 let inherited = match new.reply_to {
@@ -78,7 +83,12 @@ impl Db {
                 let (task, reply_to) = (task.as_ref(), new.reply_to);
                 let content = order.as_ref().map_or(content.clone(), |order| order.text(&content));
                 let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task, reply_to };
+                copies.retain(|name| !further.contains(name));
                 let message = post_with_copies(tx, caller, &roster, post, copies).await?;
+                let mut same = Vec::with_capacity(further.len());
+                for to in further.iter().filter(|name| !message.cc.contains(name)) {
+                    same.push(post::post(tx, caller, OutgoingMessage { to, ..post }).await?);
+                }
                 if let (Caller::Person(_), Some(answered)) = (caller, reply_to) {
                     write::mark_answered(tx, answered, &to).await?;
                 }
@@ -87,7 +97,7 @@ impl Db {
                     Some(order) => Some(trigger::give(tx, caller, &project, &participant.name, order).await?),
                     None => None,
                 };
-                Ok(Sent { message, confirmed, trigger })
+                Ok(Sent { message, further: same, confirmed, trigger })
             })
         })
         .await

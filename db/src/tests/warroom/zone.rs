@@ -1,10 +1,12 @@
 //! Zones: who sets them, what replaces what, bad input, and their bounds.
 
+use domain::board::task::NewTask;
 use domain::id::ProjectId;
 use domain::team::role::Role;
 use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, zone_of};
 
-use crate::tests::store::{Store, code};
+use crate::tests::external_agents::message;
+use crate::tests::store::{Store, code, new_task};
 use crate::{Caller, Result};
 
 fn new(name: &str, paths: &[&str]) -> NewZone {
@@ -76,4 +78,81 @@ async fn number_of_zones_is_bounded() {
     }
     assert_eq!(code(set(&store, &Caller::owner(), new("more", &["more/"])).await), "zone-limit");
     set(&store, &Caller::owner(), new("z1", &["more/"])).await.unwrap();
+}
+
+#[tokio::test]
+async fn question_goes_to_the_expert_of_each_zone_once() {
+    let store = Store::board().await;
+    let [mara, olga, vera] = [store.member("mara", &[]).await, store.member("olga", &[]).await, store.member("vera", &[]).await];
+    let staffed = |name: &str, owner: Option<&str>, oracle: Option<&str>| NewZone {
+        owner: owner.map(str::to_owned),
+        oracle: oracle.map(str::to_owned),
+        ..new(name, &[&format!("src/{name}/")])
+    };
+    for zone in [
+        staffed("audio", Some("vera"), Some("olga")),
+        staffed("codec", None, Some("olga")),
+        staffed("video", Some("vera"), None),
+        staffed("text", None, None),
+    ] {
+        set(&store, &Caller::owner(), zone).await.unwrap();
+    }
+    let ask = async |by: &Caller, to: &str| store.db.send(by, &store.project, message(to, "Who reads it?")).await;
+    let before = store.dump().await;
+    for (to, expected) in [
+        ("zone/text", "zone-without-expert"),
+        ("zone/nothing", "invalid"),
+        ("zone/README.md", "invalid"),
+        ("zone/../etc", "invalid"),
+        ("zone/", "invalid"),
+        ("zone/audio, all", "invalid"),
+        ("zone/audio, nobody", "unknown-agent"),
+        ("mara", "invalid"),
+        (&["olga"; 11].join(","), "invalid"),
+    ] {
+        assert_eq!(code(ask(&mara, to).await), expected, "{to}");
+    }
+    assert_eq!(code(store.db.send(&Caller::owner(), &store.project, message("olga, vera", "sitrep")).await), "invalid", "an order");
+    assert_eq!(store.dump().await, before);
+    let sent = ask(&mara, "zone/audio, zone/src/codec/a.rs, zone/video, mara, vera").await.unwrap();
+    let recipients: Vec<&str> = std::iter::once(&sent.message).chain(&sent.further).map(|sent| sent.to_agent.as_str()).collect();
+    assert_eq!(recipients, ["olga", "vera"]);
+    for expert in [&olga, &vera] {
+        assert_eq!(code(ask(expert, "mara").await), "unread", "the question is its own and no copy");
+        assert_eq!(store.inbox_texts(expert).await, ["Who reads it?"]);
+    }
+    // The owner answers for an oracle that left, and one that asks itself asks nobody.
+    assert_eq!(code(ask(&olga, "zone/codec").await), "invalid");
+    store.leaves(&olga, "olga").await;
+    store
+        .db
+        .create_agent_token(
+            &Caller::owner(),
+            &store.project,
+            domain::team::agent::Registration { name: "olga".into(), ..Default::default() },
+            Default::default(),
+        )
+        .await
+        .unwrap();
+    assert_eq!(ask(&mara, "zone/audio").await.unwrap().message.to_agent, "olga", "the mailbox of a trusted agent stays");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn tasks_know_the_zones_of_their_planned_files() {
+    let store = Store::board().await;
+    let task = async |files: &[&str]| {
+        let files = files.iter().map(|path| (*path).to_owned()).collect();
+        store.db.create_task(&Caller::owner(), &store.project, NewTask { files, ..new_task("Task") }).await.unwrap().card.id
+    };
+    let [audio, both, none, nowhere] =
+        [task(&["audio/a.rs"]).await, task(&["audio/", "src/lib.rs"]).await, task(&[]).await, task(&["README.md"]).await];
+    let all = [audio.clone(), both.clone(), none, nowhere];
+    let zones = async || store.db.zones_of_tasks(&store.project, &all).await.unwrap().into_iter().collect::<Vec<_>>();
+    assert_eq!(zones().await, []);
+    set(&store, &Caller::owner(), new("audio", &["audio/"])).await.unwrap();
+    set(&store, &Caller::owner(), new("core", &["src/"])).await.unwrap();
+    let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(zones().await, [(audio, words(&["audio"])), (both, words(&["audio", "core"]))]);
+    assert_eq!(code(store.db.zones_of_tasks(&ProjectId::new(99), &all).await), "not-found");
 }

@@ -224,5 +224,6 @@ pub(super) fn every() -> Vec<Refusal> {
         ZoneRefusal::WholeRepository { path: "**".to_owned() }.into(),
         ZoneRefusal::PathTaken { path: "src/**".to_owned(), zone: "core".to_owned() }.into(),
         ZoneRefusal::TooMany { zones: 100 }.into(),
+        ZoneRefusal::NoExpert { zone: "audio".to_owned() }.into(),
     ]
 }

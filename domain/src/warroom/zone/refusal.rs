@@ -13,6 +13,8 @@ refusals! {
         PathTaken { path: String, zone: String } => Conflict "zone-path-taken",
         #[error("the project has {zones} zones, and no more are allowed")]
         TooMany { zones: usize } => Conflict "zone-limit",
+        #[error("the zone {zone} has neither an oracle nor an owner")]
+        NoExpert { zone: String } => Conflict "zone-without-expert",
     }
 }
 
@@ -22,6 +24,7 @@ impl ZoneRefusal {
             Self::Paths { .. } => "Name the folders of the zone, such as src/parser/, instead of their files.".to_owned(),
             Self::WholeRepository { .. } => "Name the folders of the zone, such as src/parser/. A file can be in no zone.".to_owned(),
             Self::PathTaken { zone, .. } => format!("Take it out of the zone {zone} first, or name a more specific path."),
+            Self::NoExpert { .. } => "Ask a lead with send; a lead names the oracle of a zone with set_zone.".to_owned(),
             Self::TooMany { .. } => "Remove a zone, or add the paths to one of them.".to_owned(),
         }
     }

@@ -94,15 +94,6 @@ struct Register {
     #[schemars(schema_with = "arguments::agent_class")]
     #[serde(default, deserialize_with = "arguments::given")]
     agent_class: Option<AgentClass>,
-    #[schemars(schema_with = "arguments::transport")]
-    #[serde(default, deserialize_with = "arguments::given")]
-    transport: Option<Transport>,
-    /// Your token from an earlier registration, to reclaim your name.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, deserialize_with = "arguments::given")]
-    token: Option<String>,
-}
-
     #[schemars(schema_with = "arguments::lead_role")]
     #[serde(default, deserialize_with = "arguments::given")]
     lead_role: Option<LeadRole>,
@@ -112,6 +103,15 @@ struct Register {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     model: Option<String>,
+    #[schemars(schema_with = "arguments::transport")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    transport: Option<Transport>,
+    /// Your token from an earlier registration, to reclaim your name.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    token: Option<String>,
+}
+
 async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     let project = call.project(ProjectArgument::Missing).await?;
     let name = given.agent_name.or_else(|| call.caller.name()).unwrap_or_default();
@@ -121,6 +121,9 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
         description: given.description,
         team: given.team,
         class: given.agent_class,
+        lead_role: given.lead_role,
+        zone: given.zone,
+        model: given.model,
         transport: given.transport,
     };
     let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
@@ -130,9 +133,6 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
         text += " You are not trusted yet: you can send messages and take tasks, but not lead, approve or verify.";
     }
     if let Some(token) = &registered.token {
-        lead_role: given.lead_role,
-        zone: given.zone,
-        model: given.model,
         text += &format!(
             "\nYour own token: {token}\nConnect with it from now on, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`. The invite token can only register."
         );

@@ -26,7 +26,7 @@ const MAX_LISTED: usize = 5;
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "send",
-        description: "Call this to write to another agent, to `human` or to `all`; leads get a copy. Fails while you have unread messages. Put anything that must last into add_comment.",
+        description: "Call this to write to another agent, to `human`, to `all`, or to `zone/NAME` to ask its expert; leads get a copy. Fails while you have unread messages. Put anything that must last into add_comment.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
@@ -98,11 +98,15 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
         (_, project) => call.project(project).await?,
     };
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
-    let Sent { message, confirmed, trigger } = call.db.send(&call.caller, &project, new).await?;
+    let Sent { message, further, confirmed, trigger } = call.db.send(&call.caller, &project, new).await?;
     let copies = if message.cc.is_empty() { String::new() } else { format!(" Copies: {}.", message.cc.join(", ")) };
-    let text = format!("Message sent to {} (#{}).{copies}{}", message.to_agent, message.id, acknowledged_text(&confirmed));
+    let sent: Vec<String> = std::iter::once(&message).chain(&further).map(|sent| format!("{} (#{})", sent.to_agent, sent.id)).collect();
+    let text = format!("Message sent to {}.{copies}{}", sent.join(" and "), acknowledged_text(&confirmed));
     let text = format!("{text}{}", trigger.as_ref().map(order_text).unwrap_or_default());
     let mut data = json!({"id": message.id, "to_agent": message.to_agent, "task_id": message.task_id, "cc": message.cc});
+    if !further.is_empty() {
+        data["further"] = further.iter().map(|sent| json!({"id": sent.id, "to_agent": sent.to_agent})).collect();
+    }
     if !confirmed.is_empty() {
         data["counted_as_read"] = confirmed.iter().map(|read| read.id).collect();
     }
