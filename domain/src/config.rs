@@ -23,7 +23,7 @@ use crate::runs::protected_paths;
 use crate::runs::sandbox::SandboxTier;
 use crate::team::webhook::Webhook;
 use crate::vocabulary::vocabulary;
-use crate::warroom::model::ModelRestrictions;
+pub use crate::warroom::model::ModelRestrictions;
 
 vocabulary! {
     /// When a write is answered.

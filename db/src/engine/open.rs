@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use domain::config::Config;
+use domain::config::{Config, ModelRestrictions};
 use domain::event::Seq;
-use domain::warroom::model::ModelRestrictions;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};

@@ -248,7 +248,7 @@ fn codes_sentences_and_hints_are_stable() {
     lead-role-of-other-class: platform/mara has the class recon, and only the class lead has a lead role
         Register without lead_role and zone.
     lead-role-is-fixed: platform/mara is lead of the zone audio, and a lead does not change that itself
-        Register without lead_role and zone, or ask the human for a new token: vibe-relay token new --agent NAME --role ROLE.
+        Register without lead_role and zone, or ask the human for a new token.
     outside-zone: platform/mara leads the zone audio, so closing tasks needs src/video/a.rs of TASK-007 to be in it
         Name files of the zone audio, which get_zones lists, or ask a commander or the human with send; who lists the leads.
     commander-only: ending the session concerns the whole project, and platform/mara leads the zone audio only

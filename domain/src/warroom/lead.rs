@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::class::AgentClass;
 use crate::refusal::category::refusals;
 use crate::refusal::general::GeneralRefusal;
-use crate::team::agent::TOKEN_COMMAND;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -83,7 +82,7 @@ impl LeadRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::NotLead { .. } => "Register without lead_role and zone.".to_owned(),
-            Self::Fixed { .. } => format!("Register without lead_role and zone, or ask the human for a new token: {TOKEN_COMMAND}."),
+            Self::Fixed { .. } => "Register without lead_role and zone, or ask the human for a new token.".to_owned(),
             Self::OutsideZone { zone, .. } => {
                 format!("Name files of the zone {zone}, which get_zones lists, or ask a commander or the human with send; who lists the leads.")
             }

@@ -49,7 +49,7 @@ pub struct ModelRestrictions {
 
 impl Default for ModelRestrictions {
     fn default() -> Self {
-        // Who decides or changes the code needs judgement.
+        // Decisions and changes of the code need judgement.
         let able = || Some(["opus", "sonnet", "gemini pro"].map(str::to_owned).to_vec());
         Self { general: None, commander: able(), zone_lead: able(), oracle: None, recon: None, coder: able(), builder: None }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::config::ModelRestrictions;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
@@ -13,7 +14,7 @@ use domain::time::Timestamp;
 use domain::warroom::class::AgentClass;
 use domain::warroom::class::refusal::ClassRefusal;
 use domain::warroom::lead::{LeadPost, LeadRefusal, LeadRole};
-use domain::warroom::model::{ModelRestrictions, ModelRole};
+use domain::warroom::model::ModelRole;
 use domain::warroom::zone::Zone;
 use serde::{Deserialize, Serialize};
 

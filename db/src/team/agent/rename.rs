@@ -17,7 +17,7 @@ use crate::team::agent::row;
 use crate::team::participant::row as participant;
 use crate::team::person::row::further_names;
 
-/// What moves with a name, each in the project `$1` from the name `$2` to the name `$3`. The tokens follow the row of their agent.
+/// The rows that move from the name `$2` to the name `$3` in the project `$1`. The tokens follow the row of their agent.
 pub(crate) const MOVES: &[&str] = &[
     "UPDATE claims SET agent_name = $3 WHERE project_id = $1 AND agent_name = $2",
     "UPDATE claim_waits SET agent_name = $3 WHERE project_id = $1 AND agent_name = $2",
@@ -44,7 +44,7 @@ pub(crate) const MOVES: &[&str] = &[
     "INSERT INTO former_names (project_id, former, name) VALUES ($1, $2, $3)",
 ];
 
-/// What moves with a name in an open task `$1` that is assigned to it. Who built the task is compared with its assignee.
+/// The rows of an open task `$1` that move from its assignee `$2` to the name `$3`. The builder of a task is compared with its assignee.
 const OPEN_TASK: &[&str] = &[
     "UPDATE tasks SET assigned_to = $3 WHERE id = $1 AND assigned_to = $2",
     "UPDATE contributions SET agent_name = $3 WHERE task_id = $1 AND agent_name = $2",

@@ -53,7 +53,7 @@ pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId,
     row.as_ref().map(agent_of).transpose()
 }
 
-/// What an agent said about itself when it registered.
+/// The words of an agent about itself when it registered.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     /// The class that it named, or that its kind decides.

@@ -13,7 +13,7 @@ use crate::warroom::zone::row as zones;
 
 /// The most recipients of one message.
 const MAX_RECIPIENTS: usize = 10;
-/// What a recipient begins with that is the expert of a zone: `zone/audio`, or `zone/src/audio/mix.rs` for the zone of a file.
+/// The beginning of a recipient that is the expert of a zone: `zone/audio`, or `zone/src/audio/mix.rs` for the zone of a file.
 const ZONE: &str = "zone/";
 
 /// Returns the recipients that `given` names, separated by commas, each once and without the sender.

@@ -27,7 +27,7 @@ pub(crate) struct Participant {
     pub(crate) is_lead: bool,
     /// How far it leads, if it is a lead.
     pub(crate) post: LeadPost,
-    /// What is outside the zone of a zone lead, which is not a lead there.
+    /// The path or task outside the zone of a zone lead, which is not a lead there.
     pub(crate) outside: Option<String>,
 }
 

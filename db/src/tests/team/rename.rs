@@ -83,7 +83,7 @@ async fn everything_live_moves_with_the_name() {
     submit(&store, &assigned(&store, "Sort", "ben").await, &ben).await;
     assert_eq!(code(store.db.register(&store.invite(), &store.project, named("ben", &[]), None).await), "name-taken");
     assert_eq!(code(store.db.register(&store.invite(), &store.project, named("BEN", &[]), None).await), "name-taken");
-    // What is left of the former name is history.
+    // Only history still has the former name.
     let left = columns_with(&store, "ben").await;
     let history = ["audit.actor", "deliveries.recipient", "events.actor", "former_names.former", "messages.from_agent", "messages.to_agent"];
     assert_eq!(left, history);

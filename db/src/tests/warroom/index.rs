@@ -147,7 +147,7 @@ async fn zones_of_other_projects_cost_nothing() {
 #[tokio::test]
 async fn zones_of_tasks_cost_only_those_tasks() {
     let store = Store::board().await;
-    let plan = plan(&store, PLANNED).await;
+    let plan = plan(&store, &format!("{PLANNED}'TASK-001', 'TASK-002')")).await;
     assert!(plan.contains("(id=?)") && !plan.contains("SCAN tasks"), "{plan}");
 }
 

@@ -4,7 +4,7 @@ use domain::board::planned_files::PlannedFiles;
 use domain::id::{ProjectId, TaskId};
 use domain::warroom::zone::Zone;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
 
 use crate::engine::column::parsed;
 use crate::error::Result;
@@ -16,12 +16,18 @@ pub(crate) async fn of_project(connection: &mut SqliteConnection, project: &Proj
     sqlx::query(OF_PROJECT).bind(project.as_str()).fetch_all(connection).await?.iter().map(zone_of).collect()
 }
 
-/// The planned files of the tasks in a list `$1`.
-pub(crate) const PLANNED: &str = "SELECT id, files FROM tasks WHERE id IN (SELECT value FROM json_each($1)) AND files IS NOT NULL";
+/// The planned files of tasks, which follow.
+pub(crate) const PLANNED: &str = "SELECT id, files FROM tasks WHERE files IS NOT NULL AND id IN (";
 
 /// Returns the planned files of tasks. One without any is missing.
 pub(crate) async fn planned(connection: &mut SqliteConnection, tasks: &[TaskId]) -> Result<Vec<(TaskId, PlannedFiles)>> {
-    let rows = sqlx::query(PLANNED).bind(serde_json::to_string(tasks)?).fetch_all(connection).await?;
+    let mut query: QueryBuilder<Sqlite> = QueryBuilder::new(PLANNED);
+    let mut list = query.separated(", ");
+    for task in tasks {
+        list.push_bind(task.as_str());
+    }
+    query.push(")");
+    let rows = query.build().fetch_all(connection).await?;
     rows.iter().map(|row| Ok((parsed(row, "id")?, serde_json::from_str(row.try_get("files")?)?))).collect()
 }
 
