@@ -104,6 +104,8 @@ CREATE TABLE tasks (
   model          TEXT,
   -- The files that it is planned to change.
   files          TEXT CHECK (files IS NULL OR json_valid(files)),
+  -- The files that its last submitted commit changes.
+  changed_files  TEXT CHECK (changed_files IS NULL OR json_valid(changed_files)),
   worktree_path  TEXT,
   branch         TEXT,
   session_id     TEXT,

@@ -6,6 +6,7 @@ pub(crate) mod claim;
 pub(crate) mod context_left;
 pub(crate) mod debrief;
 pub(crate) mod handover;
+pub(crate) mod heat_map;
 pub(crate) mod knowledge;
 pub(crate) mod lead;
 pub(crate) mod party;

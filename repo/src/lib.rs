@@ -12,6 +12,7 @@ mod branch;
 mod checkout;
 mod checkpoint;
 mod code_map;
+mod commit_files;
 mod control;
 mod diff;
 mod durable;
@@ -51,6 +52,7 @@ pub mod testing;
 
 pub use checkpoint::TakenCheckpoint;
 pub use code_map::CodeMap;
+pub use commit_files::with_commit_files;
 pub use control::ControlFiles;
 pub use diff::DiffLimits;
 pub use diff::highlight::{code_spans, load_syntaxes};

@@ -1,10 +1,11 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, and
-//! the agents that are present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, the
+//! heat map, and the agents that are present.
 
 mod battle_plan;
 mod claim;
 mod debrief;
 mod handover;
+mod heat_map;
 mod knowledge;
 mod party;
 mod raid_log;
@@ -26,6 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(battle_plan::list_battle_plans, battle_plan::set_battle_plan))
         .routes(routes!(battle_plan::end_battle_plan))
         .routes(routes!(handover::list_handovers))
+        .routes(routes!(heat_map::get_heat_map))
         .routes(routes!(knowledge::list_knowledge, knowledge::write_knowledge))
         .routes(routes!(knowledge::resolve_trap))
         .routes(routes!(knowledge::archive_intel))

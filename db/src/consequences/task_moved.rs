@@ -14,6 +14,7 @@ use domain::team::agent::HUMAN;
 use domain::warroom::claim::ReleaseReason;
 
 use crate::board::question::write as question;
+use crate::board::task::write as tasks;
 use crate::board::task::write::change::{Change, MoveRequest};
 use crate::board::task::write::moves;
 use crate::board::task::write::notice::{notice_text, post_notice};
@@ -42,6 +43,7 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
         claim::release_all(tx, caller, &card.project_id, &coder, ReleaseReason::Stopped).await?;
     }
     if let (Status::InReview, EvidenceResult::Evidence(evidence)) = (change.to, found) {
+        tasks::record_changed_files(tx, &card.id, &evidence.changed_paths).await?;
         claim::hand_in::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
     }
     notify_move(tx, caller, task, &change).await?;

@@ -1,5 +1,5 @@
-//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers,
-//! knowledge, leads and models, the raid log, results of tasks, orders by trigger words, and zones.
+//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers, heat
+//! maps, knowledge, leads and models, the raid log, results of tasks, orders by trigger words, and zones.
 
 mod battle_plan;
 mod claim;
@@ -8,6 +8,7 @@ mod class;
 mod context_left;
 mod debrief;
 mod handover;
+mod heat_map;
 mod index;
 pub(in crate::tests) mod knowledge;
 mod lead;

@@ -18,7 +18,7 @@ use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
-use crate::team::participant::row as participant;
+use crate::team::participant::row::{self as participant, Participant};
 use crate::warroom::lead::row as lead;
 
 impl Db {
@@ -27,42 +27,43 @@ impl Db {
     /// # Errors
     /// When the caller is not a lead with this reach, the name, a path or a participant is not acceptable, or the project has too many zones.
     pub async fn set_zone(&self, caller: &Caller, project: &ProjectId, new: NewZone) -> Result<Zone> {
+        let name = new.name.clone();
+        let mut set = self.set_zones(caller, project, vec![new]).await?;
+        Ok(set.pop().ok_or_else(|| Refusal::not_found("zone", &name))?)
+    }
+
+    /// Creates or replaces zones, all or none of them. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::set_zone`].
+    pub async fn set_zones(&self, caller: &Caller, project: &ProjectId, new: Vec<NewZone>) -> Result<Vec<Zone>> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 participant.require_lead("setting a zone")?;
-                validate_name(&new.name)?;
-                let zones = row::of_project(&mut tx.connection, &project).await?;
-                let before = zones.iter().find(|zone| zone.name == new.name);
-                if before.is_some() {
-                    lead::require_zone(&participant, Some(&new.name), "setting a zone")?;
-                }
-                if before.is_none() && zones.len() >= MAX_ZONES {
-                    return Err(ZoneRefusal::TooMany { zones: zones.len() }.into());
-                }
+                let mut zones = row::of_project(&mut tx.connection, &project).await?;
                 let roster = Roster::load(tx, &project).await?;
-                let paths = new.paths(&zones)?;
-                // A zone lead may divide its zone, and not extend it.
-                lead::require_paths(&mut tx.connection, &participant, &paths, "setting a zone").await?;
-                let zone = Zone {
-                    paths,
-                    owner: resolved(tx, &roster, &participant.name, "owner", new.owner.as_deref(), before.and_then(|zone| zone.owner.as_deref()))
-                        .await?,
-                    oracle: resolved(tx, &roster, &participant.name, "oracle", new.oracle.as_deref(), before.and_then(|zone| zone.oracle.as_deref()))
-                        .await?,
-                    name: new.name,
-                    project_id: project,
-                    author: participant.name,
-                    set_at: tx.now,
-                };
-                if let Some(same) = before.filter(|before| before.paths == zone.paths && before.owner == zone.owner && before.oracle == zone.oracle) {
-                    tx.skip_event(NoEventReason::NothingChanged);
-                    return Ok(same.clone());
+                let mut set = Vec::with_capacity(new.len());
+                let mut changed = false;
+                for new in new {
+                    let zone = acceptable(tx, &roster, &participant, &project, new, &zones).await?;
+                    let place = zones.iter().position(|before| before.name == zone.name);
+                    if let Some(same) = place.and_then(|place| zones.get(place)).filter(|before| before.says_the_same(&zone)) {
+                        set.push(same.clone());
+                        continue;
+                    }
+                    write::store(&mut tx.connection, &zone).await?;
+                    tx.record_without_card(caller, &project, None, ZoneEvent::Set { zone: zone.name.clone() });
+                    changed = true;
+                    zones.retain(|before| before.name != zone.name);
+                    zones.push(zone.clone());
+                    set.push(zone);
                 }
-                write::store(&mut tx.connection, &zone).await?;
-                tx.record_without_card(caller, &zone.project_id, None, ZoneEvent::Set { zone: zone.name.clone() });
-                Ok(zone)
+                if !changed {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                }
+                Ok(set)
             })
         })
         .await
@@ -115,6 +116,38 @@ impl Db {
         let named = planned.into_iter().map(|(task, files)| (task, zones_of(&zones, files.paths()).into_iter().map(str::to_owned).collect()));
         Ok(named.filter(|(_, zones): &(_, Vec<String>)| !zones.is_empty()).collect())
     }
+}
+
+/// Returns the zone as it is stored, if the others of the project allow it.
+async fn acceptable(
+    tx: &mut Tx,
+    roster: &Roster,
+    author: &Participant,
+    project: &ProjectId,
+    new: NewZone,
+    zones: &[Zone],
+) -> Result<Zone> {
+    validate_name(&new.name)?;
+    let before = zones.iter().find(|zone| zone.name == new.name);
+    if before.is_some() {
+        lead::require_zone(author, Some(&new.name), "setting a zone")?;
+    }
+    if before.is_none() && zones.len() >= MAX_ZONES {
+        return Err(ZoneRefusal::TooMany { zones: zones.len() }.into());
+    }
+    let (owner, oracle) = before.map(|zone| (zone.owner.as_deref(), zone.oracle.as_deref())).unwrap_or_default();
+    let paths = new.paths(zones)?;
+    // A zone lead may divide its zone, and not extend it.
+    lead::require_paths(&mut tx.connection, author, &paths, "setting a zone").await?;
+    Ok(Zone {
+        paths,
+        owner: resolved(tx, roster, &author.name, "owner", new.owner.as_deref(), owner).await?,
+        oracle: resolved(tx, roster, &author.name, "oracle", new.oracle.as_deref(), oracle).await?,
+        name: new.name,
+        project_id: project.clone(),
+        author: author.name.clone(),
+        set_at: tx.now,
+    })
 }
 
 /// Resolves a participant that `speaker` named. One that the zone has already stays, even if its agent left.

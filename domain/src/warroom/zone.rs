@@ -1,6 +1,9 @@
 //! Zones: named parts of a repository, each with the paths that belong to it, an owner and an expert. Must not know how they are stored, or
 //! which files exist.
 
+pub mod code_owners;
+pub mod coverage;
+pub mod lookup;
 pub mod name;
 pub mod refusal;
 
@@ -9,6 +12,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::lookup::ZoneLookup;
 use self::refusal::ZoneRefusal;
 use super::claim::ClaimPath;
 use crate::event::kinds::events;
@@ -60,6 +64,14 @@ pub struct ZoneRemoval {
     pub name: String,
 }
 
+impl Zone {
+    /// Whether two zones differ in their author and time at most.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let said = |zone: &Self| (zone.name.clone(), zone.paths.clone(), zone.owner.clone(), zone.oracle.clone());
+        said(self) == said(other)
+    }
+}
+
 impl NewZone {
     /// Returns its paths in order, each once.
     ///
@@ -86,28 +98,21 @@ impl NewZone {
     }
 }
 
-/// Returns the zone of a file: the one with the most specific path that covers it. Of two paths, the one with more names before its
-/// first glob is more specific, then the one with more names, then the longer one. Takes the number of all paths of the zones.
+/// Returns the zone of a file: the one with the most specific path that covers it, as [`ZoneLookup`] says. Takes the number of all paths.
 pub fn zone_of<'z>(zones: &'z [Zone], path: &ClaimPath) -> Option<&'z Zone> {
-    let covering = zones.iter().flat_map(|zone| zone.paths.iter().filter(|own| own.covers(path)).map(move |own| (specificity(own), zone)));
-    covering.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, zone)| zone)
+    zones.get(ZoneLookup::new(zones).position_of(path)?)
 }
 
 /// Returns the names of the zones of several files, each once. Files in no zone add nothing.
 pub fn zones_of<'z>(zones: &'z [Zone], paths: &[ClaimPath]) -> BTreeSet<&'z str> {
-    paths.iter().filter_map(|path| zone_of(zones, path)).map(|zone| zone.name.as_str()).collect()
+    let lookup = ZoneLookup::new(zones);
+    paths.iter().filter_map(|path| zones.get(lookup.position_of(path)?)).map(|zone| zone.name.as_str()).collect()
 }
 
 /// Returns the first of the paths that is not in the zone `name`.
 pub fn first_outside<'p>(zones: &[Zone], name: &str, paths: &'p [ClaimPath]) -> Option<&'p ClaimPath> {
-    paths.iter().find(|path| zone_of(zones, path).is_none_or(|zone| zone.name != name))
-}
-
-/// Names before the first glob, all names, and the length.
-fn specificity(path: &ClaimPath) -> (usize, usize, usize, &str) {
-    let names = path.key().split('/');
-    let literal = names.clone().take_while(|name| !name.contains(['*', '?'])).count();
-    (literal, names.count(), path.key().len(), path.key())
+    let lookup = ZoneLookup::new(zones);
+    paths.iter().find(|path| lookup.position_of(path).and_then(|place| zones.get(place)).is_none_or(|zone| zone.name != name))
 }
 
 /// Whether a path consists of globs alone, so that it leaves nothing to other zones.

@@ -91,7 +91,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected = "get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status search_by_sender search_by_timerange search_context who";
+    let expected = "get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status search_by_sender search_by_timerange search_context who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     let of_agents = ["authenticate_agent", "refresh_token"];

@@ -1,4 +1,4 @@
-//! Zones as agents set and read them.
+//! Zones and the heat map as agents set and read them.
 
 use domain::team::role::Role;
 use serde_json::json;
@@ -35,4 +35,20 @@ async fn leads_set_zones_and_everyone_reads_them() {
     ] {
         assert_eq!(call(&lena, "set_zone", arguments.clone()).await.data["code"], code, "{arguments}");
     }
+}
+
+#[tokio::test]
+async fn heat_map_shows_leads_where_the_work_is() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
+    let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
+    done(&lena, "set_zone", json!({"name": "docs", "paths": ["README.md"]})).await;
+    done(&lena, "set_battle_plan", json!({"plan": "Docs first"})).await;
+    done(&lena, "create_task", json!({"title": "Write it", "files": ["README.md"]})).await;
+    let map = done(&lena, "get_heat_map", json!({})).await;
+    let first = "docs: heat 0, 1 tasks (1 open), 0 runs, 0 updates, 0 send-backs, 0 conflicts, $0.00, 1 files\n";
+    assert!(map.text.starts_with(first) && map.text.ends_with("Without an oracle: docs."), "{}", map.text);
+    assert_eq!(map.data["heat_map"]["zones"][1]["zone"], serde_json::Value::Null);
+    assert_eq!(done(&mara, "get_heat_map", json!({})).await.text, map.text, "it is only listed to leads");
 }

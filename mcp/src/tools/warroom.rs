@@ -1,5 +1,5 @@
 //! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, the
-//! context that agents have left, and who is present.
+//! heat map, the context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
 
@@ -8,6 +8,7 @@ mod claim;
 mod context_left;
 mod debrief;
 mod handover;
+mod heat_map;
 mod knowledge;
 mod party;
 mod raid_log;
@@ -23,6 +24,7 @@ pub(super) const TOOLS: &[&[ToolDefinition]] = &[
     context_left::TOOLS,
     debrief::TOOLS,
     handover::TOOLS,
+    heat_map::TOOLS,
     knowledge::TOOLS,
     party::TOOLS,
     raid_log::TOOLS,

@@ -172,6 +172,9 @@ pub(super) async fn zones(story: &mut Story) {
         assert_eq!(refused["code"], code, "{refused}");
     }
     assert_eq!(story.get(zones, PROJECT).await["items"][0]["name"], "audio");
+    let map = story.get("/api/projects/{id}/heat-map", PROJECT).await;
+    assert_eq!((&map["zones"][0]["zone"], &map["zones"][1]["zone"], &map["without_oracle"]), (&json!("audio"), &Value::Null, &json!(["audio"])));
+    assert!(map["folders"].as_array().is_some_and(|parts| !parts.is_empty()) && map["tasks"].as_u64() > Some(0), "{map}");
     story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NO_CONTENT).await;
     let gone = story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NOT_FOUND).await;
     assert_eq!(gone["code"], "not-found");

@@ -95,6 +95,16 @@ pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields)
     index(tx, id).await
 }
 
+/// Records what the submitted commit changes, for those who ask later which files took how much work.
+pub(crate) async fn record_changed_files(tx: &mut Tx, id: &TaskId, changed: &[String]) -> Result<()> {
+    sqlx::query("UPDATE tasks SET changed_files = $2 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(serde_json::to_string(changed)?)
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
 fn files_column(files: &PlannedFiles) -> Result<Option<String>> {
     Ok((!files.is_empty()).then(|| serde_json::to_string(files)).transpose()?)
 }

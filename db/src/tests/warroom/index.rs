@@ -12,6 +12,7 @@ use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WA
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
+use crate::warroom::heat_map::row as heat_map;
 use crate::warroom::knowledge::files::PENDING;
 use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::raid_log::row::list_sql;
@@ -162,4 +163,19 @@ async fn rename_reads_no_history() {
             assert!(!plan.contains(&format!("SCAN {table}\n")), "{statement}: {plan}");
         }
     }
+}
+
+#[tokio::test]
+async fn heat_map_reads_open_tasks_and_the_last_that_ended() {
+    let store = Store::board().await;
+    for (statement, index) in [
+        (heat_map::open_sql(), "tasks_"),
+        (heat_map::ended_sql(), "tasks_finished (project_id=? AND status=? AND updated_at>?)"),
+        (heat_map::CLAIMED.to_owned(), "claims_by_agent (project_id=?)"),
+    ] {
+        let plan = plan(&store, &statement).await;
+        assert!(plan.contains(index) && !plan.contains("SCAN tasks\n") && !plan.contains("SCAN r") && !plan.contains("SCAN v"), "{plan}");
+    }
+    let ended = plan(&store, &heat_map::ended_sql()).await;
+    assert!(!ended.contains("TEMP B-TREE"), "the newest come first from the index: {ended}");
 }

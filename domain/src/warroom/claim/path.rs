@@ -86,6 +86,14 @@ impl ClaimPath {
         (!name.contains(['*', '?'])).then_some(name)
     }
 
+    /// The names of the key before the first glob: the folder of a pattern, or the whole path.
+    pub fn literal_part(&self) -> &str {
+        match self.key.find(['*', '?']) {
+            Some(glob) => self.key.get(..glob).and_then(|before| before.rsplit_once('/')).map_or("", |(folder, _)| folder),
+            None => &self.key,
+        }
+    }
+
     /// Whether it can stand for more than one file.
     pub fn is_glob(&self) -> bool {
         self.text.contains(['*', '?'])

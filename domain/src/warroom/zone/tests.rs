@@ -1,5 +1,6 @@
 //! Names and paths of zones, and the zone of a path.
 
+use super::code_owners::code_owners;
 use super::name::validate_name;
 use super::*;
 
@@ -91,4 +92,24 @@ fn paths_are_bounded_and_unique() {
     ] {
         assert_eq!(paths(given).unwrap_err().code(), code, "{given:?}");
     }
+}
+
+#[test]
+fn file_for_agents_says_whom_to_ask() {
+    let audio = Zone { oracle: Some("ivy".to_owned()), ..zone("audio", &["audio/", "mixer.rs"]) };
+    insta::assert_snapshot!(code_owners(&[audio, zone("core", &["src/"])]), @"
+    # Zones
+
+    A file belongs to the zone with the most specific path that covers it.
+
+    ## audio
+
+    - oracle, for questions: ivy
+    - `audio/**`
+    - `mixer.rs`
+
+    ## core
+
+    - `src/**`
+    ");
 }

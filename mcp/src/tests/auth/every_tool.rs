@@ -34,6 +34,7 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("get_battle_plan", json!({})),
         ("get_board", json!({})),
         ("get_claims", json!({})),
+        ("get_heat_map", json!({})),
         ("get_history", json!({})),
         ("get_memory", json!({"key": "x"})),
         ("get_messages", json!({})),

@@ -1,0 +1,60 @@
+//! Finds the zones of many files. Must not know which files exist.
+
+use std::collections::HashMap;
+
+use super::Zone;
+use crate::warroom::claim::ClaimPath;
+
+/// The paths of zones, by the names before their first glob.
+///
+/// Of two paths, the one with more names before its first glob is more specific, then the one with more names, then the longer one. So paths are
+/// looked up from the longest folder of a file to the shortest, which costs the depth of the file, and not the number of zones.
+#[derive(Debug)]
+pub struct ZoneLookup<'z> {
+    rules: HashMap<&'z str, Vec<Rule<'z>>>,
+}
+
+#[derive(Debug)]
+struct Rule<'z> {
+    path: &'z ClaimPath,
+    /// The place of its zone in the list.
+    zone: usize,
+    /// Whether it covers all that is below its folder.
+    is_folder: bool,
+}
+
+impl<'z> ZoneLookup<'z> {
+    pub fn new(zones: &'z [Zone]) -> Self {
+        let mut rules: HashMap<&str, Vec<Rule<'_>>> = HashMap::new();
+        for (zone, path) in zones.iter().enumerate().flat_map(|(number, zone)| zone.paths.iter().map(move |path| (number, path))) {
+            let folder = path.literal_part();
+            let is_folder = path.key().strip_prefix(folder).is_some_and(|rest| matches!(rest, "" | "/**"));
+            rules.entry(folder).or_default().push(Rule { path, zone, is_folder });
+        }
+        for rules in rules.values_mut() {
+            rules.sort_by(|one, other| specificity(other.path).cmp(&specificity(one.path)));
+        }
+        Self { rules }
+    }
+
+    /// Returns the place in the list of the zone with the most specific path that covers `path`.
+    pub fn position_of(&self, path: &ClaimPath) -> Option<usize> {
+        let mut folder = path.key();
+        loop {
+            let covers = |rule: &&Rule<'_>| (rule.is_folder && folder.len() < path.key().len()) || rule.path.covers(path);
+            if let Some(rule) = self.rules.get(folder).and_then(|rules| rules.iter().find(covers)) {
+                return Some(rule.zone);
+            }
+            folder = match folder.rsplit_once('/') {
+                Some((parent, _)) => parent,
+                None if folder.is_empty() => return None,
+                None => "",
+            };
+        }
+    }
+}
+
+/// All names, and the length, of paths with the same names before their first glob.
+fn specificity(path: &ClaimPath) -> (usize, usize, &str) {
+    (path.key().split('/').count(), path.key().len(), path.key())
+}
