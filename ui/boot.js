@@ -1,12 +1,12 @@
-// Applies the stored theme and density before the first paint, then loads the board.
+// Applies the stored theme, density and words before the first paint, then loads the board.
 const { glue, wasm } = document.currentScript.dataset;
 try {
-  for (const name of ["theme", "density"]) {
+  for (const name of ["theme", "density", "words"]) {
     const value = localStorage.getItem(name);
     if (value) document.documentElement.dataset[name] = value;
   }
 } catch {
-  // Without storage, the theme of the system and compact cards apply.
+  // Without storage, the theme of the system, compact cards and plain words apply.
 }
 addEventListener("DOMContentLoaded", async () => {
   try {

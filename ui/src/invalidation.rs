@@ -17,10 +17,12 @@ pub(crate) enum ListKind {
     RaidLog,
     Handovers,
     Triggers,
+    Zones,
+    Knowledge,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Team,
         Self::Messages,
         Self::Goals,
@@ -35,13 +37,18 @@ impl ListKind {
         Self::RaidLog,
         Self::Handovers,
         Self::Triggers,
+        Self::Zones,
+        Self::Knowledge,
     ];
 }
 
-use ListKind::{BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Memory, Messages, Minions, RaidLog, Sessions, Team, Triggers, Usage};
+use ListKind::{
+    BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Knowledge, Memory, Messages, Minions, RaidLog, Sessions, Team, Triggers, Usage,
+    Zones,
+};
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 41] = [
+const STALE: [(&str, &[ListKind]); 48] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -85,6 +92,13 @@ const STALE: [(&str, &[ListKind]); 41] = [
     ("trigger_ended", &[Triggers]),
     ("handover_recorded", &[Handovers]),
     ("handover_continued", &[Handovers]),
+    ("zone_set", &[Zones]),
+    ("zone_removed", &[Zones]),
+    ("intel_written", &[Knowledge]),
+    ("trap_written", &[Knowledge]),
+    ("note_written", &[Knowledge]),
+    ("intel_archived", &[Knowledge]),
+    ("trap_resolved", &[Knowledge]),
     // Routine entries are removed then.
     ("project_completed", &[RaidLog]),
 ];
@@ -129,6 +143,8 @@ mod tests {
             ("battle_plan_set", BattlePlans),
             ("raid_logged", RaidLog),
             ("trigger_given", Triggers),
+            ("zone_removed", Zones),
+            ("trap_resolved", Knowledge),
         ];
         for (kind, list) in lists {
             assert_eq!(stale_lists(kind), [list], "{kind}");

@@ -55,7 +55,7 @@ pub(crate) struct ProjectData {
     has_messages: LiveList<bool>,
     /// Whether agents of the project use shared context.
     context: LiveList<bool>,
-    /// Whether somebody logged something, or wrote a plan.
+    /// Whether somebody logged something, wrote a plan, set a zone or wrote something down.
     war_room: LiveList<bool>,
     pub(crate) usage: LiveList<ProjectUsage>,
     pub(crate) dialog: RwSignal<OpenDialog>,
@@ -89,12 +89,12 @@ impl ProjectData {
                 },
             ),
             context: LiveList::new(
-                store.revision_of_both(ListKind::Sessions, ListKind::Memory),
+                store.revision_of_any(&[ListKind::Sessions, ListKind::Memory]),
                 |is_used| *is_used,
                 move || client.uses_context(project()),
             ),
             war_room: LiveList::new(
-                store.revision_of_both(ListKind::BattlePlans, ListKind::RaidLog),
+                store.revision_of_any(&[ListKind::BattlePlans, ListKind::RaidLog, ListKind::Zones, ListKind::Knowledge]),
                 |is_used| *is_used,
                 move || client.uses_war_room(project()),
             ),

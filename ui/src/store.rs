@@ -123,11 +123,11 @@ impl Store {
         self.revisions.with_value(|revisions| revisions.iter().find(|(known, _)| *known == kind).map(|(_, signal)| *signal)).unwrap_or_default()
     }
 
-    /// A counter that grows when lists of either kind become stale.
-    pub(crate) fn revision_of_both(self, one: ListKind, other: ListKind) -> RwSignal<u32> {
-        let (one, other) = (self.revision_of(one), self.revision_of(other));
+    /// A counter that grows when a list of one of these kinds becomes stale.
+    pub(crate) fn revision_of_any(self, kinds: &[ListKind]) -> RwSignal<u32> {
+        let own: Vec<_> = kinds.iter().map(|kind| self.revision_of(*kind)).collect();
         let revision = RwSignal::new(0_u32);
-        Effect::new(move || revision.set(one.get().wrapping_add(other.get())));
+        Effect::new(move || revision.set(own.iter().fold(0_u32, |sum, own| sum.wrapping_add(own.get()))));
         revision
     }
 

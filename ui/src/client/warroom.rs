@@ -1,13 +1,15 @@
-//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, orders and the raid log.
+//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, zones, knowledge, orders and the raid log.
 
 use domain::id::ProjectId;
 use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
 use domain::warroom::claim::ClaimRelease;
 use domain::warroom::claim::queue::Claims;
 use domain::warroom::handover::Handover;
+use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState, NewClosing, NewKnowledge};
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
 use domain::warroom::trigger::{NewTrigger, TriggerWithdrawal, Triggers};
+use domain::warroom::zone::{NewZone, Zone, ZoneRemoval};
 use domain::wire::List;
 use gloo_net::http::Method;
 use serde::Deserialize;
@@ -22,11 +24,13 @@ struct Origin {
 }
 
 impl Client {
-    /// Whether somebody logged an entry, or wrote the plan by hand.
+    /// Whether somebody logged an entry, wrote the plan by hand, set a zone or wrote something down.
     pub(crate) async fn uses_war_room(self, project: ProjectId) -> Result<bool, Failure> {
-        let newest: List<IgnoredAny> = self.get(&project_path(&project, "/raid-log?limit=1")).await?;
-        if !newest.items.is_empty() {
-            return Ok(true);
+        for list in ["/raid-log?limit=1", "/zones", "/knowledge"] {
+            let newest: List<IgnoredAny> = self.get(&project_path(&project, list)).await?;
+            if !newest.items.is_empty() {
+                return Ok(true);
+            }
         }
         let plans: List<Origin> = self.get(&project_path(&project, "/battle-plans?status=active")).await?;
         Ok(plans.items.iter().any(|plan| !plan.derived))
@@ -86,6 +90,43 @@ impl Client {
     pub(crate) async fn handovers(self, project: ProjectId, before: Option<i64>) -> Result<List<Handover>, Failure> {
         let path = with_query("/handovers", [("before", before.map(|id| id.to_string()))]);
         self.get(&project_path(&project, &path)).await
+    }
+
+    pub(crate) async fn zones(self, project: ProjectId) -> Result<List<Zone>, Failure> {
+        self.get(&project_path(&project, "/zones")).await
+    }
+
+    pub(crate) async fn set_zone(self, project: ProjectId, zone: NewZone) -> Result<IgnoredAny, Failure> {
+        self.send(Method::PUT, &project_path(&project, "/zones"), &zone).await
+    }
+
+    pub(crate) async fn remove_zone(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/zones/remove"), &ZoneRemoval { name }).await
+    }
+
+    /// The newest items, or those before the item `before`.
+    pub(crate) async fn knowledge(
+        self,
+        project: ProjectId,
+        kind: Option<KnowledgeKind>,
+        state: KnowledgeState,
+        before: Option<i64>,
+    ) -> Result<List<Knowledge>, Failure> {
+        let parameters =
+            [("kind", kind.map(|kind| kind.to_string())), ("state", Some(state.to_string())), ("before", before.map(|id| id.to_string()))];
+        self.get(&project_path(&project, &with_query("/knowledge", parameters))).await
+    }
+
+    pub(crate) async fn write_knowledge(self, project: ProjectId, new: NewKnowledge) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/knowledge"), &new).await
+    }
+
+    pub(crate) async fn archive_intel(self, item: i64, closing: NewClosing) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &format!("/api/knowledge/{item}/archive"), &closing).await
+    }
+
+    pub(crate) async fn resolve_trap(self, item: i64, closing: NewClosing) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &format!("/api/knowledge/{item}/resolve"), &closing).await
     }
 
     pub(crate) async fn triggers(self, project: ProjectId) -> Result<Triggers, Failure> {

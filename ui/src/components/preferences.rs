@@ -1,26 +1,32 @@
-//! The preferences of this browser: theme, density, notifications and sounds.
+//! The preferences of this browser: theme, density, words of the war room, notifications and sounds.
 
 use leptos::prelude::*;
 
-use crate::components::theme::{Choice, Density, set_theme, theme};
+use crate::components::theme::{Choice, Density, set_theme, set_words, theme, words};
 use crate::notifications::{Channel, Kind, may_notify, request_permission};
 
 #[component]
 pub(crate) fn Preferences() -> impl IntoView {
-    let (chosen_theme, density) = (RwSignal::new(theme()), Density::from_context());
+    let (chosen_theme, density, chosen_words) = (RwSignal::new(theme()), Density::from_context(), RwSignal::new(words()));
     let choose_theme = Callback::new(move |theme: &'static str| {
         set_theme(theme);
         chosen_theme.set(theme.to_owned());
     });
     let chosen_density = Signal::derive(move || if density.is_comfortable() { "comfortable" } else { "" }.to_owned());
     let choose_density = Callback::new(move |_| density.switch());
+    let choose_words = Callback::new(move |words: &'static str| {
+        set_words(words);
+        chosen_words.set(words.to_owned());
+    });
     let themes = [("Like the system", ""), ("Light", "light"), ("Dark", "dark")];
     let densities = [("Compact", ""), ("Comfortable", "comfortable")];
+    let offered_words = [("Plain: agents, context left, plan", ""), ("Of a raid: party, HP, battle plan", "raid")];
     view! {
         <section class="section" aria-labelledby="preferences">
             <h2 id="preferences">"This browser"</h2>
             <Choices legend="Theme" name="theme" offered=themes.to_vec() chosen=chosen_theme choose=choose_theme />
             <Choices legend="Cards" name="density" offered=densities.to_vec() chosen=chosen_density choose=choose_density />
+            <Choices legend="Words of the war room" name="words" offered=offered_words.to_vec() chosen=chosen_words choose=choose_words />
             <Notifications />
         </section>
     }

@@ -1,4 +1,4 @@
-//! The theme and the density of the pages, which the browser remembers. `boot.js` applies both before the first paint.
+//! The theme, the density and the words of the pages, which the browser remembers. `boot.js` applies them before the first paint.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -69,6 +69,16 @@ pub(crate) fn theme() -> Choice {
 /// Follows the system for an empty theme.
 pub(crate) fn set_theme(theme: &str) {
     set("theme", theme);
+}
+
+/// The words of the war room: plain if it is empty, or those of a raid.
+pub(crate) fn words() -> Choice {
+    root().and_then(|root| root.dataset().get("words")).unwrap_or_default()
+}
+
+/// Pages that are drawn from now on use these words.
+pub(crate) fn set_words(words: &str) {
+    set("words", words);
 }
 
 pub(crate) fn switch_theme() {

@@ -1,4 +1,5 @@
-//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers, orders and the log.
+//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers, orders, knowledge
+//! and the log.
 //!
 //! Must not decide anything.
 
@@ -7,18 +8,20 @@ use domain::warroom::claim::ClaimMode;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
 use domain::warroom::handover::Handover;
+use domain::warroom::knowledge::{KnowledgeKind, KnowledgeState};
 use domain::warroom::raid_log::Priority;
 use domain::warroom::trigger::{TriggerEnd, TriggerWord};
 
 use super::Tone;
+use crate::components::warroom::words::{Word, name_of};
 
-pub(crate) const fn class_label(class: AgentClass) -> &'static str {
+pub(crate) fn class_label(class: AgentClass) -> &'static str {
     match class {
         AgentClass::Lead => "Lead",
         AgentClass::Coder => "Coder",
         AgentClass::Builder => "Builder",
-        AgentClass::Oracle => "Expert",
-        AgentClass::Recon => "Investigator",
+        AgentClass::Oracle => name_of(Word::Expert),
+        AgentClass::Recon => name_of(Word::Investigator),
     }
 }
 
@@ -116,5 +119,54 @@ pub(crate) const fn trigger_end_badge(end: TriggerEnd) -> (&'static str, Tone) {
         TriggerEnd::Done => ("Done", Tone::Good),
         TriggerEnd::Withdrawn => ("Withdrawn", Tone::Neutral),
         TriggerEnd::Unanswered => ("Not answered", Tone::Bad),
+    }
+}
+
+/// The items of a kind, one of them, and its colour.
+pub(crate) const fn knowledge_label(kind: KnowledgeKind) -> (&'static str, &'static str, Tone) {
+    match kind {
+        KnowledgeKind::Intel => ("Findings", "Finding", Tone::Neutral),
+        KnowledgeKind::Trap => ("Traps", "Trap", Tone::Warn),
+        KnowledgeKind::Note => ("Notes", "Notes", Tone::Neutral),
+    }
+}
+
+pub(crate) const fn knowledge_meaning(kind: KnowledgeKind) -> &'static str {
+    match kind {
+        KnowledgeKind::Intel => "Something that is confirmed and helps others.",
+        KnowledgeKind::Trap => "A hazard that the next agent would meet too.",
+        KnowledgeKind::Note => "What one agent writes for itself and its successors.",
+    }
+}
+
+pub(crate) const fn knowledge_state_label(state: KnowledgeState) -> &'static str {
+    match state {
+        KnowledgeState::Live => "Live",
+        KnowledgeState::Closed => "Closed",
+    }
+}
+
+/// How knowledge of a kind ends, in words.
+pub(crate) struct ClosingLabel {
+    pub(crate) verb: &'static str,
+    pub(crate) done: &'static str,
+    pub(crate) question: &'static str,
+    pub(crate) explanation: &'static str,
+}
+
+pub(crate) const fn closing_label(kind: KnowledgeKind) -> ClosingLabel {
+    match kind {
+        KnowledgeKind::Trap => ClosingLabel {
+            verb: "Resolve",
+            done: "resolved",
+            question: "How it was removed",
+            explanation: "Agents are no longer warned of it. It stays readable under Closed.",
+        },
+        KnowledgeKind::Intel | KnowledgeKind::Note => ClosingLabel {
+            verb: "Archive",
+            done: "archived",
+            question: "Why it no longer holds",
+            explanation: "Agents no longer read it. It stays readable under Closed.",
+        },
     }
 }

@@ -12,6 +12,7 @@ use crate::components::form::{Form, Sending, TextField, non_empty};
 use crate::components::prose::LongProse;
 use crate::components::section_box::SectionBox;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::moves::Choice;
@@ -43,7 +44,7 @@ pub(crate) fn PlanSection() -> impl IntoView {
     view! {
         <SectionBox
             id="war-room-plan"
-            title="Plan"
+            title=name_of(Word::Plan)
             summary=String::new()
             tools=tools
             loaded=Signal::derive(move || plans.value.with(Option::is_some))

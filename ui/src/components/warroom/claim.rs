@@ -14,6 +14,7 @@ use crate::components::board::task_link::TaskLink;
 use crate::components::form::Sending;
 use crate::components::section_box::SectionBox;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::overview::Overview;
@@ -87,7 +88,7 @@ pub(crate) fn ClaimsSection() -> impl IntoView {
     view! {
         <SectionBox
             id="war-room-claims"
-            title="Files"
+            title=name_of(Word::Files)
             summary=Signal::derive(move || claims.value.with(|claims| claims.as_ref().map(summary).unwrap_or_default()))
             loaded=Signal::derive(move || claims.value.with(Option::is_some))
             failure=claims.failure

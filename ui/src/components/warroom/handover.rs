@@ -10,6 +10,7 @@ use crate::components::badge::warroom::handover_badge;
 use crate::components::board::task_link::TaskLink;
 use crate::components::prose::LongProse;
 use crate::components::section_box::SectionBox;
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::paged_list::{PagedList, ShowOlder};
 use crate::project_data::ProjectData;
@@ -23,7 +24,7 @@ pub(crate) fn HandoverSection() -> impl IntoView {
     view! {
         <SectionBox
             id="war-room-handovers"
-            title="Handovers"
+            title=name_of(Word::Handovers)
             summary=String::new()
             loaded=Signal::derive(move || handovers.is_loaded())
             failure=handovers.list.failure

@@ -12,6 +12,7 @@ use crate::components::badge::warroom::class_label;
 use crate::components::board::task_link::TaskLink;
 use crate::components::section_box::SectionBox;
 use crate::components::warroom::context_left::ContextBar;
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
@@ -26,14 +27,14 @@ const COLLECT_INTERVAL: Duration = Duration::from_secs(1);
 #[component]
 pub(crate) fn PartySection() -> impl IntoView {
     let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
-    let revision = store.revision_of_both(ListKind::Team, ListKind::Usage);
+    let revision = store.revision_of_any(&[ListKind::Team, ListKind::Usage]);
     let request = move || items(client.party(data.project()));
     let party = LiveList::new(revision, |_| false, request).every(COLLECT_INTERVAL).watch().poll(POLL_INTERVAL);
     let names = Memo::new(move |_| party.value.with(|party| party.as_deref().map(ordered).unwrap_or_default()));
     view! {
         <SectionBox
             id="war-room-agents"
-            title="Agents"
+            title=name_of(Word::Agents)
             summary=Signal::derive(move || party.value.with(|party| party.as_deref().map(summary).unwrap_or_default()))
             loaded=Signal::derive(move || party.value.with(Option::is_some))
             failure=party.failure

@@ -11,6 +11,7 @@ use crate::components::filter_select::{Choice, FilterSelect};
 use crate::components::prose::LongProse;
 use crate::components::section_box::SectionBox;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::paged_list::{PagedList, ShowOlder};
 use crate::project_data::ProjectData;
@@ -58,7 +59,7 @@ pub(crate) fn LogSection() -> impl IntoView {
     view! {
         <SectionBox
             id="war-room-log"
-            title="Log"
+            title=name_of(Word::Log)
             summary=String::new()
             tools=Some(tools.into_any())
             loaded=Signal::derive(move || log.is_loaded())

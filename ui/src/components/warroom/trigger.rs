@@ -11,6 +11,7 @@ use crate::components::badge::team::name_label;
 use crate::components::badge::warroom::{trigger_end_badge, trigger_label};
 use crate::components::form::Sending;
 use crate::components::section_box::SectionBox;
+use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
@@ -32,7 +33,7 @@ pub(crate) fn OrdersSection() -> impl IntoView {
     view! {
         <SectionBox
             id="war-room-orders"
-            title="Orders"
+            title=name_of(Word::Orders)
             summary=String::new()
             tools=tools
             loaded=Signal::derive(move || orders.value.with(Option::is_some))

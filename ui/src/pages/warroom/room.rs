@@ -5,9 +5,11 @@ use leptos::prelude::*;
 use crate::components::warroom::battle_plan::PlanSection;
 use crate::components::warroom::claim::ClaimsSection;
 use crate::components::warroom::handover::HandoverSection;
+use crate::components::warroom::knowledge::KnowledgeSection;
 use crate::components::warroom::party::PartySection;
 use crate::components::warroom::raid_log::LogSection;
 use crate::components::warroom::trigger::OrdersSection;
+use crate::components::warroom::zone::ZonesSection;
 
 #[component]
 pub(crate) fn WarRoomPage() -> impl IntoView {
@@ -20,9 +22,13 @@ pub(crate) fn WarRoomPage() -> impl IntoView {
             </div>
             <div class="stack">
                 <ClaimsSection />
+                <ZonesSection />
+                <KnowledgeSection />
+            </div>
+            <div class="stack">
+                <LogSection />
                 <HandoverSection />
             </div>
-            <div class="stack"><LogSection /></div>
         </div>
     }
     .into_any()

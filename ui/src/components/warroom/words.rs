@@ -1,0 +1,63 @@
+//! The words of the war room in one table: plain ones, and those of a raid for readers who chose them in the settings of their browser.
+//!
+//! Must not know where a word is shown.
+
+use crate::components::theme::words;
+
+/// Something that has a plain name and one of a raid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    Agents,
+    ContextLeft,
+    Left,
+    Expert,
+    Investigator,
+    Orders,
+    Plan,
+    Files,
+    Handovers,
+    Map,
+    Knowledge,
+    Log,
+}
+
+/// Each with its plain name and the name of a raid.
+const TABLE: [(Word, &str, &str); 12] = [
+    (Word::Agents, "Agents", "Party"),
+    (Word::ContextLeft, "Context left", "HP"),
+    // After a number, such as `41 % left`.
+    (Word::Left, "left", "HP"),
+    (Word::Expert, "Expert", "Oracle"),
+    (Word::Investigator, "Investigator", "Recon"),
+    (Word::Orders, "Orders", "Trigger words"),
+    (Word::Plan, "Plan", "Battle plan"),
+    (Word::Files, "Files", "Claims"),
+    (Word::Handovers, "Handovers", "Fenix downs"),
+    (Word::Map, "Where the work is", "Heat map"),
+    (Word::Knowledge, "Knowledge", "Loot"),
+    (Word::Log, "Log", "Raid log"),
+];
+
+/// The name in the words that this browser chose.
+pub(crate) fn name_of(word: Word) -> &'static str {
+    named(word, words() == "raid")
+}
+
+fn named(word: Word, of_raid: bool) -> &'static str {
+    let found = TABLE.iter().find(|(known, ..)| *known == word);
+    found.map_or("", |(_, plain, raid)| if of_raid { raid } else { plain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_two_names_and_is_plain_at_first() {
+        for (word, plain, raid) in TABLE {
+            assert_eq!((named(word, false), named(word, true)), (plain, raid));
+            assert_ne!(plain, raid);
+        }
+        assert_eq!((named(Word::ContextLeft, false), named(Word::ContextLeft, true)), ("Context left", "HP"));
+    }
+}
