@@ -59,6 +59,12 @@ impl Client {
         self.answer(self.request(Method::PATCH, path).json(body)).await
     }
 
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn put<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
+        self.answer(self.request(Method::PUT, path).json(body)).await
+    }
+
     /// A request with the person's token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)

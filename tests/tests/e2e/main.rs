@@ -51,4 +51,5 @@ mod terminal;
 mod touch;
 mod unapproved_commits;
 mod upgrade;
+mod war_room;
 mod webhook;

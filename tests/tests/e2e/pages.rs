@@ -91,6 +91,13 @@ async fn crowded(server: &TestServer) -> (ProjectId, TaskId, ProjectId) {
     for priority in ["low", "normal", "high", "critical"] {
         text(server, &ben, "log_raid", json!({ "entry": format!("{priority} {TEXT}"), "priority": priority })).await;
     }
+    let paths: Vec<String> = (0..6).map(|place| format!("src/{place}/{WORD}/{WORD}/*.rs")).collect();
+    let zone = json!({ "name": &WORD[..60], "paths": paths, "owner": "human", "oracle": "ben" });
+    let _zone: serde_json::Value = server.put(&format!("{war_room}/zones"), &zone).await.unwrap();
+    for (kind, paths) in [("intel", Vec::new()), ("trap", paths)] {
+        let item = json!({ "kind": kind, "topic": &WORD[..60], "body": TEXT, "evidence": format!("$ {WORD}{WORD}\n{TEXT}"), "paths": paths });
+        let _item: serde_json::Value = server.post(&format!("{war_room}/knowledge"), &item).await.unwrap();
+    }
     let path = format!("src/{WORD}/{WORD}/*.rs");
     text(server, &ben, "claim_file", json!({ "file_path": path })).await;
     let eve = token(server, &project.id, &WORD[..40], &["builder"]).await;
@@ -153,7 +160,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("team", format!("{board}/team"), "main li"),
         ("messages", format!("{board}/messages"), ".message"),
         ("context", format!("{board}/context"), ".context-thread .prose"),
-        ("war-room", format!("{board}/war-room"), ".claim-next"),
+        ("war-room", format!("{board}/war-room"), ".warroom:has(.claim-next):has(.knowledge .prose)"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("activity", format!("{board}/activity"), ".activity-day li"),
         ("charts", format!("{board}/charts"), ".chart svg"),
@@ -177,6 +184,12 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
     for (name, button) in [("new-task", "New task"), ("new-project", "New project")] {
         browser.goto(&board).await;
         browser.press(button).await;
+        browser.has("dialog[open]").await;
+        gallery.check(name).await;
+    }
+    for (name, button) in [("war-room-zone", "Edit the zone"), ("war-room-trap", "Edit"), ("war-room-resolve", "Resolve")] {
+        browser.goto(&format!("{board}/war-room")).await;
+        browser.press(&format!("{button} {}", &WORD[..60])).await;
         browser.has("dialog[open]").await;
         gallery.check(name).await;
     }

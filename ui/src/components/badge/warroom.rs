@@ -8,7 +8,7 @@ use domain::warroom::claim::ClaimMode;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
 use domain::warroom::handover::Handover;
-use domain::warroom::knowledge::{KnowledgeKind, KnowledgeState};
+use domain::warroom::knowledge::KnowledgeKind;
 use domain::warroom::raid_log::Priority;
 use domain::warroom::trigger::{TriggerEnd, TriggerWord};
 
@@ -139,13 +139,6 @@ pub(crate) const fn knowledge_meaning(kind: KnowledgeKind) -> &'static str {
     }
 }
 
-pub(crate) const fn knowledge_state_label(state: KnowledgeState) -> &'static str {
-    match state {
-        KnowledgeState::Live => "Live",
-        KnowledgeState::Closed => "Closed",
-    }
-}
-
 /// How knowledge of a kind ends, in words.
 pub(crate) struct ClosingLabel {
     pub(crate) verb: &'static str,
@@ -160,13 +153,13 @@ pub(crate) const fn closing_label(kind: KnowledgeKind) -> ClosingLabel {
             verb: "Resolve",
             done: "resolved",
             question: "How it was removed",
-            explanation: "Agents are no longer warned of it. It stays readable under Closed.",
+            explanation: "Agents are no longer warned of it. It stays readable among the closed ones.",
         },
         KnowledgeKind::Intel | KnowledgeKind::Note => ClosingLabel {
             verb: "Archive",
             done: "archived",
             question: "Why it no longer holds",
-            explanation: "Agents no longer read it. It stays readable under Closed.",
+            explanation: "Agents no longer read it. It stays readable among the closed ones.",
         },
     }
 }

@@ -8,8 +8,8 @@ use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState};
 use leptos::prelude::*;
 
 use crate::client::Client;
-use crate::components::badge::warroom::{knowledge_label, knowledge_state_label};
-use crate::components::filter_select::FilterSelect;
+use crate::components::badge::warroom::knowledge_label;
+use crate::components::filter_select::{Choice, FilterSelect};
 use crate::components::section_box::SectionBox;
 use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
@@ -21,6 +21,9 @@ use close::CloseDialog;
 use item::ItemRow;
 use write::WriteDialog;
 
+/// The choice of items that ended, beside the kinds.
+const CLOSED: &str = "closed";
+
 /// The dialog that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Open {
@@ -30,38 +33,63 @@ enum Open {
     Close(Knowledge),
 }
 
+/// What the list shows: live items of one kind or of all, or those that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Live(Option<KnowledgeKind>),
+    Closed,
+}
+
+impl Shown {
+    /// The choice with this value; all live items for none.
+    fn from_value(value: Option<&str>) -> Self {
+        match value {
+            Some(CLOSED) => Self::Closed,
+            value => Self::Live(value.and_then(|kind| kind.parse().ok())),
+        }
+    }
+
+    fn value(self) -> Option<String> {
+        match self {
+            Self::Live(kind) => kind.map(|kind| kind.to_string()),
+            Self::Closed => Some(CLOSED.to_owned()),
+        }
+    }
+
+    const fn query(self) -> (Option<KnowledgeKind>, KnowledgeState) {
+        match self {
+            Self::Live(kind) => (kind, KnowledgeState::Live),
+            Self::Closed => (None, KnowledgeState::Closed),
+        }
+    }
+}
+
+fn choices() -> Vec<Choice> {
+    let kinds = KnowledgeKind::ALL.iter().map(|kind| (kind.to_string(), knowledge_label(*kind).0.to_owned()));
+    kinds.chain([(CLOSED.to_owned(), "Closed".to_owned())]).collect()
+}
+
 #[component]
 pub(crate) fn KnowledgeSection() -> impl IntoView {
     let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
-    let (kind, state) = (RwSignal::new(None::<KnowledgeKind>), RwSignal::new(KnowledgeState::Live));
+    let shown = RwSignal::new(Shown::Live(None));
     let list = PagedList::watch(store.revision_of(ListKind::Knowledge), move |before| {
-        let kind = kind.try_get_untracked().flatten();
-        client.knowledge(data.project(), kind, state.try_get_untracked().unwrap_or(KnowledgeState::Live), before)
+        let (kind, state) = shown.try_get_untracked().unwrap_or(Shown::Live(None)).query();
+        client.knowledge(data.project(), kind, state, before)
     });
     let choose = Callback::new(move |chosen: Option<String>| {
-        kind.set(chosen.and_then(|chosen| chosen.parse().ok()));
+        shown.set(Shown::from_value(chosen.as_deref()));
         list.restart();
     });
-    let state_button = move |offered: KnowledgeState| {
-        let choose = move |_| {
-            state.set(offered);
-            list.restart();
-        };
-        view! {
-            <button type="button" aria-pressed=move || (state.get() == offered).to_string() on:click=choose>{knowledge_state_label(offered)}</button>
-        }
-    };
     // Outside of the list, whose items come and go.
     let open = RwSignal::new(None::<Open>);
-    let kinds: Vec<_> = KnowledgeKind::ALL.iter().map(|kind| (kind.to_string(), knowledge_label(*kind).0.to_owned())).collect();
     let tools = view! {
-        <div class="segment" role="group" aria-label="State">{KnowledgeState::ALL.iter().copied().map(state_button).collect_view()}</div>
-        <FilterSelect label="Kind" all="All kinds" offered=kinds chosen=Signal::derive(move || kind.get().map(|kind| kind.to_string())) choose=choose />
+        <FilterSelect label="What is shown" all="All that holds" offered=choices() chosen=Signal::derive(move || shown.get().value()) choose=choose />
         {Reader::may_write().then(|| view! {
             <button type="button" class="button small" on:click=move |_| open.set(Some(Open::New))>"Write down"</button>
         })}
     };
-    let is_unfiltered = move || kind.get().is_none() && state.get() == KnowledgeState::Live;
+    let is_unfiltered = move || shown.get() == Shown::Live(None);
     view! {
         <SectionBox
             id="war-room-knowledge"
@@ -91,4 +119,19 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
         }}
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_read_as_it_was_written() {
+        for (value, _) in choices() {
+            assert_eq!(Shown::from_value(Some(&value)).value(), Some(value));
+        }
+        assert_eq!(Shown::from_value(Some("trap")).query(), (Some(KnowledgeKind::Trap), KnowledgeState::Live));
+        assert_eq!(Shown::from_value(Some("closed")).query(), (None, KnowledgeState::Closed));
+        assert_eq!(Shown::from_value(None).query(), (None, KnowledgeState::Live));
+    }
 }

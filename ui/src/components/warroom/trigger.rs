@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::Badge;
 use crate::components::badge::team::name_label;
-use crate::components::badge::warroom::{trigger_end_badge, trigger_label};
+use crate::components::badge::warroom::trigger_end_badge;
 use crate::components::form::Sending;
 use crate::components::section_box::SectionBox;
-use crate::components::warroom::words::{Word, name_of};
+use crate::components::warroom::words::{Word, name_of, order_name};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
@@ -80,16 +80,15 @@ fn progress(orders: &Triggers) -> Option<String> {
     })
 }
 
-/// The order with its target, such as `Put a zone first: audio`.
-fn heading(order: &Trigger) -> String {
-    let (title, _) = trigger_label(order.word);
+/// The name of an order with its target, such as `Put a zone first: audio`.
+fn heading(order: &Trigger, title: &str) -> String {
     order.target.as_ref().map_or_else(|| title.to_owned(), |target| format!("{title}: {}", name_label(target)))
 }
 
 #[component]
 fn ActiveOrder(order: Trigger) -> impl IntoView {
     let (client, data, clock, sending) = (Client::from_context(), ProjectData::from_context(), Clock::from_context(), Sending::new());
-    let (heading, at, due_at) = (heading(&order), order.given_at, order.due_at);
+    let (heading, at, due_at) = (heading(&order, order_name(order.word)), order.given_at, order.due_at);
     let withdrawal = TriggerWithdrawal { word: order.word, target: order.target.clone() };
     let withdraw = move |_| sending.run(client.withdraw_trigger(data.project(), withdrawal.clone()), |_| ());
     let label = format!("Withdraw the order: {heading}");
@@ -119,7 +118,7 @@ fn EndedOrder(order: Trigger) -> impl IntoView {
     view! {
         <li class="log-entry">
             <p class="row small-text">
-                <strong class="name">{heading(&order)}</strong>
+                <strong class="name">{heading(&order, order_name(order.word))}</strong>
                 {badge.map(|(label, tone)| view! { <Badge label=label tone=tone /> })}
                 <time class="faint tabular spacer" datetime=at.to_string() title=at.to_string()>{local_time(at)}</time>
             </p>
@@ -153,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn heading_is_plain_and_names_the_target() {
-        assert_eq!(heading(&order(TriggerWord::HotZone, Some("audio"))), "Put a zone first: audio");
-        assert_eq!(heading(&order(TriggerWord::Retreat, None)), "Finish and stop");
+    fn heading_names_the_target() {
+        assert_eq!(heading(&order(TriggerWord::HotZone, Some("audio")), "Put a zone first"), "Put a zone first: audio");
+        assert_eq!(heading(&order(TriggerWord::Retreat, None), "retreat"), "retreat");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::team::name_label;
 use crate::components::section_box::SectionBox;
+use crate::components::warroom::lines_field::shown_path;
 use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -90,10 +91,10 @@ fn people(zone: &Zone) -> String {
 }
 
 fn shown_paths(zone: &Zone) -> Vec<String> {
-    zone.paths.iter().take(SHOWN_PATHS).map(ToString::to_string).collect()
+    zone.paths.iter().take(SHOWN_PATHS).map(|path| shown_path(path.as_str())).collect()
 }
 
 /// The arguments that set a zone as it is.
 fn arguments(zone: Zone) -> NewZone {
-    NewZone { name: zone.name, paths: zone.paths.into_iter().map(String::from).collect(), owner: zone.owner, oracle: zone.oracle }
+    NewZone { name: zone.name, paths: zone.paths.iter().map(|path| shown_path(path.as_str())).collect(), owner: zone.owner, oracle: zone.oracle }
 }

@@ -23,10 +23,10 @@ pub(crate) fn WarRoomPage() -> impl IntoView {
             <div class="stack">
                 <ClaimsSection />
                 <ZonesSection />
-                <KnowledgeSection />
             </div>
             <div class="stack">
                 <LogSection />
+                <KnowledgeSection />
                 <HandoverSection />
             </div>
         </div>

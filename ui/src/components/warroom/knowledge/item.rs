@@ -8,6 +8,7 @@ use crate::components::badge::Badge;
 use crate::components::badge::team::{name_heading, name_label};
 use crate::components::badge::warroom::{closing_label, knowledge_label};
 use crate::components::prose::LongProse;
+use crate::components::warroom::lines_field::shown_path;
 use crate::reader::Reader;
 use crate::time::local_time;
 
@@ -28,7 +29,7 @@ pub(super) fn ItemRow(item: Knowledge, open: RwSignal<Option<Open>>) -> impl Int
             </p>
             <LongProse text=item.body />
             {(!item.paths.is_empty()).then(|| view! {
-                <ul class="room-paths mono" aria-label="Files">{item.paths.into_iter().map(|path| view! { <li>{path}</li> }).collect_view()}</ul>
+                <ul class="room-paths mono" aria-label="Files">{item.paths.iter().map(|path| view! { <li>{shown_path(path)}</li> }).collect_view()}</ul>
             })}
             {item.evidence.map(|evidence| view! {
                 <details class="fold">

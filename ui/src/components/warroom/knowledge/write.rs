@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::components::badge::warroom::{knowledge_label, knowledge_meaning};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
-use crate::components::warroom::lines_field::{LinesField, lines};
+use crate::components::warroom::lines_field::{LinesField, lines, shown_path};
 use crate::draft::{discard, draft_from};
 use crate::moves::Choice;
 use crate::project_data::ProjectData;
@@ -22,8 +22,11 @@ pub(super) fn WriteDialog(#[prop(optional)] before: Option<Knowledge>, close: Ca
     let is_new = before.is_none();
     let draft_key = before.as_ref().map_or_else(|| format!("knowledge/{}", data.project()), |item| format!("knowledge-edit/{}", item.id));
     let kind = RwSignal::new(before.as_ref().map_or(KnowledgeKind::Trap, |item| item.kind));
-    let (topic, body, evidence, paths) =
-        before.map(|item| (item.topic, item.body, item.evidence.unwrap_or_default(), item.paths.join("\n"))).unwrap_or_default();
+    let (topic, body, evidence, paths) = before
+        .map(|item| {
+            (item.topic, item.body, item.evidence.unwrap_or_default(), item.paths.iter().map(|path| shown_path(path)).collect::<Vec<_>>().join("\n"))
+        })
+        .unwrap_or_default();
     let body = draft_from(&draft_key, body);
     let (topic, evidence, paths) = (RwSignal::new(topic), RwSignal::new(evidence), RwSignal::new(paths));
     let is_trap = Memo::new(move |_| kind.get() == KnowledgeKind::Trap);
@@ -56,7 +59,7 @@ pub(super) fn WriteDialog(#[prop(optional)] before: Option<Knowledge>, close: Ca
         <Dialog title=title close=close>
             <Form verb="Write it down" ready=ready sending=sending submit=submit close=close>
                 {choices}
-                <TextArea id="knowledge-body" label="What others have to know" value=body />
+                <TextArea id="knowledge-body" label="What others have to know" value=body autofocus=!is_new />
                 <LinesField id="knowledge-evidence" label="Evidence" hint=EVIDENCE_HINT value=evidence />
                 <Show when=move || is_trap.get()>
                     <LinesField

@@ -9,6 +9,7 @@ use crate::components::badge::team::name_label;
 use crate::components::badge::warroom::trigger_label;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextField, has_text, non_empty};
+use crate::components::warroom::words::order_name;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::moves::Choice;
@@ -36,7 +37,7 @@ pub(super) fn GiveDialog(close: Callback<()>) -> impl IntoView {
         sending.run(client.give_trigger(data.project(), order), move |_| close.run(()));
     };
     let choices = ORDERS.map(|offered| {
-        let (title, detail) = trigger_label(offered);
+        let (title, detail) = (order_name(offered), trigger_label(offered).1);
         view! { <Choice name="order" title=title detail=detail value=offered picked=word /> }
     });
     view! {

@@ -48,6 +48,7 @@ pub(super) fn ZoneDialog(editing: Editing, close: Callback<()>) -> impl IntoView
                     label="Paths, one on each line"
                     hint="Files, folders (src/audio/) and patterns (src/*.rs). A file belongs to the zone with the most specific path."
                     value=paths
+                    autofocus=!is_new
                 />
                 <div class="field-row">
                     <ParticipantSelect id="zone-owner" label="Owner (optional)" chosen=owner />

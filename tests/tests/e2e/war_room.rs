@@ -1,0 +1,129 @@
+//! The page *War room* in two browsers: a person sets a zone, and writes down and resolves a trap. Both browsers show it at once.
+
+use domain::id::ProjectId;
+use domain::warroom::knowledge::Knowledge;
+use domain::warroom::zone::Zone;
+use domain::wire::List;
+use tests::browser::Browser;
+use tests::server::TestServer;
+
+use crate::browser::{same_page, signed_in};
+use crate::support;
+
+/// The runner starts no agent.
+const NO_AGENTS: &str = r#"{"parts": []}"#;
+const ZONES: &str = "[aria-labelledby=war-room-zones]";
+const KNOWLEDGE: &str = "[aria-labelledby=war-room-knowledge]";
+
+/// A server with a project, and two browsers that show its war room.
+async fn two_browsers() -> (TestServer, ProjectId, Browser, Browser) {
+    let mut server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Letters", None).await.unwrap().id;
+    let ada = signed_in(&server).await;
+    // A sign-in link works once. A restarted server prints a new one, and still accepts the first browser.
+    assert!(server.stop().await.unwrap().success());
+    server.serve().await.unwrap();
+    let bob = signed_in(&server).await;
+    for person in [&ada, &bob] {
+        person.goto(&format!("{}/projects/{project}/war-room", server.board_url())).await;
+        person.shows(".connection", "Live").await;
+        person.evaluate("window.marked = true").await;
+    }
+    (server, project, ada, bob)
+}
+
+#[tokio::test]
+async fn person_sets_edits_and_removes_a_zone() {
+    let (server, project, ada, bob) = two_browsers().await;
+    ada.shows(ZONES, "No zones yet").await;
+    ada.press("Set a zone").await;
+    ada.has("dialog button[type=submit]:disabled").await;
+    ada.fill("#zone-name", "audio").await;
+    ada.fill("#zone-paths", "src/audio/\nassets/*.ogg").await;
+    ada.click("#zone-owner option[value=human]").await;
+    ada.press("Set the zone").await;
+    for person in [&ada, &bob] {
+        person.shows(ZONES, "src/audio/").await;
+        person.shows(ZONES, "Owner: you. Expert: nobody.").await;
+        person.has(".sections a[href$='/war-room']").await;
+    }
+    let zones = format!("/api/projects/{project}/zones");
+    let stored: List<Zone> = server.get(&zones).await.unwrap();
+    assert_eq!((stored.items.len(), stored.items[0].owner.as_deref()), (1, Some("human")));
+
+    // A path of the whole repository is refused, and what was typed stays.
+    ada.press("Edit the zone audio").await;
+    ada.lacks("#zone-name").await;
+    ada.fill("#zone-paths", "**").await;
+    ada.press("Set the zone").await;
+    ada.shows(".toast", "whole repository").await;
+    ada.fill("#zone-paths", "src/audio/").await;
+    ada.press("Set the zone").await;
+    ada.lacks("dialog").await;
+    bob.until("one path is left", &format!("!document.querySelector({ZONES:?}).innerText.includes('ogg')")).await;
+
+    bob.press("Edit the zone audio").await;
+    bob.press("Remove the zone").await;
+    for person in [&ada, &bob] {
+        person.shows(ZONES, "No zones yet").await;
+    }
+    bob.press("Undo").await;
+    ada.shows(ZONES, "src/audio/").await;
+    same_page(&ada, &["/zones"]).await;
+    same_page(&bob, &[]).await;
+}
+
+#[tokio::test]
+async fn person_writes_down_a_trap_and_resolves_it() {
+    let (server, project, ada, bob) = two_browsers().await;
+    ada.shows(KNOWLEDGE, "Nothing written down yet").await;
+    ada.press("Write down").await;
+    ada.fill("#knowledge-topic", "two-clocks").await;
+    ada.fill("#knowledge-body", "The **server's** clock is not that of the tests.").await;
+    ada.fill("#knowledge-evidence", "I saw it.").await;
+    ada.fill("#knowledge-paths", "src/clock/").await;
+    ada.press("Write it down").await;
+    ada.shows(".toast", "evidence").await;
+    ada.fill("#knowledge-evidence", "src/clock/mod.rs:12").await;
+    ada.press("Write it down").await;
+    for person in [&ada, &bob] {
+        person.shows(KNOWLEDGE, "two-clocks").await;
+        person.shows(KNOWLEDGE, "src/clock/").await;
+        person.shows(&format!("{KNOWLEDGE} .prose strong"), "server's").await;
+    }
+    bob.click(&format!("{KNOWLEDGE} summary")).await;
+    bob.shows(".evidence", "src/clock/mod.rs:12").await;
+
+    bob.press("Resolve two-clocks").await;
+    bob.fill("#closing-reason", "Both read the same clock now.").await;
+    bob.fill("#closing-evidence", "$ grep -c now src/clock/mod.rs\n1").await;
+    bob.press("Resolve").await;
+    for person in [&ada, &bob] {
+        person.shows(KNOWLEDGE, "Nothing written down yet").await;
+    }
+    ada.click(&format!("{KNOWLEDGE} option[value=closed]")).await;
+    ada.shows(KNOWLEDGE, "You resolved it").await;
+    ada.shows(".evidence", "Both read the same clock now.").await;
+    let closed: List<Knowledge> = server.get(&format!("/api/projects/{project}/knowledge?state=closed")).await.unwrap();
+    assert_eq!(closed.items[0].closed_by.as_deref(), Some("human"));
+    same_page(&ada, &["/knowledge"]).await;
+    same_page(&bob, &[]).await;
+}
+
+#[tokio::test]
+async fn browser_can_have_the_words_of_a_raid() {
+    let (server, project, ada, bob) = two_browsers().await;
+    let url = server.board_url();
+    for title in ["Agents", "Plan", "Log", "Knowledge"] {
+        ada.shows(".warroom h2", title).await;
+    }
+    ada.goto(&format!("{url}/settings")).await;
+    ada.click("input[name=words]:not(:checked)").await;
+    for browser in [&ada, &bob] {
+        browser.goto(&format!("{url}/projects/{project}/war-room")).await;
+    }
+    for title in ["Party", "Battle plan", "Raid log", "Loot"] {
+        ada.shows(".warroom h2", title).await;
+    }
+    bob.shows(".warroom h2", "Agents").await;
+}
