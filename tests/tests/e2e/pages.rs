@@ -160,7 +160,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("team", format!("{board}/team"), "main li"),
         ("messages", format!("{board}/messages"), ".message"),
         ("context", format!("{board}/context"), ".context-thread .prose"),
-        ("war-room", format!("{board}/war-room"), ".warroom:has(.claim-next):has(.knowledge .prose)"),
+        ("war-room", format!("{board}/war-room"), ".warroom:has(.claim-next):has(.knowledge .prose):has(.heat-map)"),
         ("goals", format!("{board}/goals"), ".entry"),
         ("activity", format!("{board}/activity"), ".activity-day li"),
         ("charts", format!("{board}/charts"), ".chart svg"),

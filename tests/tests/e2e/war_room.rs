@@ -13,6 +13,7 @@ use crate::support;
 /// The runner starts no agent.
 const NO_AGENTS: &str = r#"{"parts": []}"#;
 const ZONES: &str = "[aria-labelledby=war-room-zones]";
+const MAP: &str = "[aria-labelledby=war-room-map]";
 const KNOWLEDGE: &str = "[aria-labelledby=war-room-knowledge]";
 
 /// A server with a project, and two browsers that show its war room.
@@ -46,7 +47,10 @@ async fn person_sets_edits_and_removes_a_zone() {
         person.shows(ZONES, "src/audio/").await;
         person.shows(ZONES, "Owner: you. Expert: nobody.").await;
         person.has(".sections a[href$='/war-room']").await;
+        person.shows(&format!("{MAP} th"), "audio").await;
+        person.shows(MAP, "2 files are in no zone: files in no folder.").await;
     }
+    ada.has(&format!("{MAP} svg rect[data-heat='0']")).await;
     let zones = format!("/api/projects/{project}/zones");
     let stored: List<Zone> = server.get(&zones).await.unwrap();
     assert_eq!((stored.items.len(), stored.items[0].owner.as_deref()), (1, Some("human")));

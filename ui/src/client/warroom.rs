@@ -1,10 +1,12 @@
-//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, zones, knowledge, orders and the raid log.
+//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, zones, the heat map, knowledge, orders
+//! and the raid log.
 
 use domain::id::ProjectId;
 use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
 use domain::warroom::claim::ClaimRelease;
 use domain::warroom::claim::queue::Claims;
 use domain::warroom::handover::Handover;
+use domain::warroom::heat_map::HeatMap;
 use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState, NewClosing, NewKnowledge};
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
@@ -102,6 +104,10 @@ impl Client {
 
     pub(crate) async fn remove_zone(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/zones/remove"), &ZoneRemoval { name }).await
+    }
+
+    pub(crate) async fn heat_map(self, project: ProjectId) -> Result<HeatMap, Failure> {
+        self.get(&project_path(&project, "/heat-map")).await
     }
 
     /// The newest items, or those before the item `before`.

@@ -1,10 +1,11 @@
-//! Components of the area *warroom*: the agents that are present, the context that each has left, claims, plans, zones, handovers, orders,
-//! knowledge and the log.
+//! Components of the area *warroom*: the agents that are present, the context that each has left, claims, plans, zones, the heat map, handovers,
+//! orders, knowledge and the log.
 
 pub(crate) mod battle_plan;
 pub(crate) mod claim;
 pub(crate) mod context_left;
 pub(crate) mod handover;
+pub(crate) mod heat_map;
 pub(crate) mod knowledge;
 mod lines_field;
 pub(crate) mod party;

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::components::warroom::battle_plan::PlanSection;
 use crate::components::warroom::claim::ClaimsSection;
 use crate::components::warroom::handover::HandoverSection;
+use crate::components::warroom::heat_map::HeatMapSection;
 use crate::components::warroom::knowledge::KnowledgeSection;
 use crate::components::warroom::party::PartySection;
 use crate::components::warroom::raid_log::LogSection;
@@ -22,6 +23,7 @@ pub(crate) fn WarRoomPage() -> impl IntoView {
             </div>
             <div class="stack">
                 <ClaimsSection />
+                <HeatMapSection />
                 <ZonesSection />
             </div>
             <div class="stack">
