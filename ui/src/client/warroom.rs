@@ -26,16 +26,17 @@ struct Origin {
 }
 
 impl Client {
-    /// Whether somebody logged an entry, wrote the plan by hand, set a zone or wrote something down.
+    /// Whether somebody logged an entry, wrote the plan by hand, wrote something down or set a zone.
     pub(crate) async fn uses_war_room(self, project: ProjectId) -> Result<bool, Failure> {
-        for list in ["/raid-log?limit=1", "/zones", "/knowledge"] {
+        let has_items = async |list: &str| -> Result<bool, Failure> {
             let newest: List<IgnoredAny> = self.get(&project_path(&project, list)).await?;
-            if !newest.items.is_empty() {
-                return Ok(true);
-            }
+            Ok(!newest.items.is_empty())
+        };
+        if has_items("/raid-log?limit=1").await? || has_items("/knowledge").await? {
+            return Ok(true);
         }
         let plans: List<Origin> = self.get(&project_path(&project, "/battle-plans?status=active")).await?;
-        Ok(plans.items.iter().any(|plan| !plan.derived))
+        Ok(plans.items.iter().any(|plan| !plan.derived) || has_items("/zones").await?)
     }
 
     pub(crate) async fn party(self, project: ProjectId) -> Result<List<PartyMember>, Failure> {
