@@ -56,7 +56,7 @@ const STALE: [(&str, &[ListKind]); 48] = [
     ("agent_status", &[Team]),
     ("agent_context", &[Team]),
     ("agent_left", &[Team, Handshakes]),
-    ("agent_renamed", &[Team, Handshakes, Claims, Handovers, Triggers, Contracts, Memory, Minions]),
+    ("agent_renamed", &[Team, Handshakes, Claims, Handovers, Triggers, Contracts, Memory, Minions, Knowledge, Zones]),
     ("token_made", &[Team]),
     ("task_assigned", &[Team]),
     ("task_moved", &[Team]),

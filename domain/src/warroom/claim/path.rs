@@ -82,8 +82,8 @@ impl ClaimPath {
 
     /// The name that it begins with, if it is a file or a folder with all that is in it. None for other patterns, such as `src/*.rs`.
     pub fn literal(&self) -> Option<&str> {
-        let name = self.key.strip_suffix("/**").unwrap_or(&self.key);
-        (!name.contains(['*', '?'])).then_some(name)
+        let name = self.literal_part();
+        self.key.strip_prefix(name).is_some_and(|rest| matches!(rest, "" | "/**")).then_some(name)
     }
 
     /// The names of the key before the first glob: the folder of a pattern, or the whole path.

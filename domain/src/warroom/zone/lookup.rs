@@ -27,8 +27,7 @@ impl<'z> ZoneLookup<'z> {
     pub fn new(zones: &'z [Zone]) -> Self {
         let mut rules: HashMap<&str, Vec<Rule<'_>>> = HashMap::new();
         for (zone, path) in zones.iter().enumerate().flat_map(|(number, zone)| zone.paths.iter().map(move |path| (number, path))) {
-            let folder = path.literal_part();
-            let is_folder = path.key().strip_prefix(folder).is_some_and(|rest| matches!(rest, "" | "/**"));
+            let (folder, is_folder) = (path.literal_part(), path.literal().is_some());
             rules.entry(folder).or_default().push(Rule { path, zone, is_folder });
         }
         for rules in rules.values_mut() {
