@@ -5,6 +5,7 @@ use std::path::Path;
 use domain::config::AgentSettings;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::permission::PermissionMode;
+use domain::warroom::class::AgentClass;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -72,14 +73,10 @@ fn setting_sources(settings: AgentSettings) -> &'static str {
     }
 }
 
-/// The built-in tools of an agent kind. Missing tools either bypass the board (scheduled work, other worktrees, messages between
-/// agents) or are not part of the kind's work. The [`hook`] counts the helpers of a coder.
+/// The built-in tools of an agent kind, which its class allows. Missing tools either bypass the board (scheduled work, other worktrees,
+/// messages between agents) or are not part of the class's work. The [`hook`] counts the helpers of a coder.
 fn built_in_tools(phase: AgentKind) -> &'static str {
-    match phase {
-        AgentKind::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
-        AgentKind::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
-        AgentKind::Planner | AgentKind::Orchestrator => "Bash,Read,Grep,Glob",
-    }
+    if AgentClass::of(phase).edits() { "Bash,Read,Edit,Write,Grep,Glob,Agent" } else { "Bash,Read,Grep,Glob" }
 }
 
 /// The MCP configuration of a run. The hook reads it too, see [`hook::BoardAccess`].
@@ -150,12 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn only_coders_and_reviewers_get_tools_that_write() {
+    fn only_coders_get_tools_that_write() {
         for phase in AgentKind::ALL {
-            let writes = matches!(phase, AgentKind::Coder | AgentKind::Reviewer);
-            assert_eq!(built_in_tools(*phase).contains("Write"), writes, "{phase}");
-            // Planners and reviewers must look at the code themselves.
-            assert_eq!(built_in_tools(*phase).contains("Agent"), *phase == AgentKind::Coder, "{phase}");
+            let tools: Vec<&str> = built_in_tools(*phase).split(',').collect();
+            // Planners and reviewers must look at the code themselves, so they have no helpers.
+            for tool in ["Edit", "Write", "Agent"] {
+                assert_eq!(tools.contains(&tool), *phase == AgentKind::Coder, "{phase}: {tool}");
+            }
+            assert!(["Bash", "Read", "Grep", "Glob"].iter().all(|tool| tools.contains(tool)), "{phase}: {tools:?}");
         }
     }
 
