@@ -872,8 +872,32 @@ CREATE TABLE zones (
   oracle     TEXT,
   author     TEXT NOT NULL,
   set_at     TEXT NOT NULL,
+  -- What its oracles were asked and answered, and the tokens in their contexts then, so that nothing is counted again.
+  questions             INTEGER NOT NULL DEFAULT 0,
+  answers               INTEGER NOT NULL DEFAULT 0,
+  answer_bytes          INTEGER NOT NULL DEFAULT 0,
+  answer_context_tokens INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (project_id, name)
 ) STRICT;
+
+-- Questions to oracles. `id` and `answer_id` are messages, which retention may remove.
+CREATE TABLE oracle_questions (
+  id             INTEGER PRIMARY KEY,
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  zones          TEXT NOT NULL CHECK (json_valid(zones)),
+  asker          TEXT NOT NULL,
+  oracle         TEXT NOT NULL,
+  question       TEXT NOT NULL,
+  asked_at       TEXT NOT NULL,
+  answer_id      INTEGER,
+  answer         TEXT,
+  answered_at    TEXT,
+  -- The tokens in the context of the oracle, if it reports them.
+  context_tokens INTEGER,
+  CHECK ((answered_at IS NULL) = (answer IS NULL) AND (answered_at IS NULL) = (answer_id IS NULL))
+) STRICT;
+CREATE INDEX oracle_questions_by_project ON oracle_questions (project_id, id);
+CREATE INDEX open_oracle_questions ON oracle_questions (project_id, asker, oracle) WHERE answered_at IS NULL;
 
 -- What agents leave to their successors. The successor of a managed agent, which has a task and a run, bears the same name. `automatic` marks
 -- what the runner recorded for a run that left nothing. `files` is a list of paths with their sizes.

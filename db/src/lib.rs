@@ -74,6 +74,7 @@ pub use team::webhook::{NextNotification, WebhookProgress};
 pub use warroom::battle_plan::BattlePlanQuery;
 pub use warroom::context_left::row::ReportedContext;
 pub use warroom::knowledge::{KnowledgeQuery, KnowledgeRead};
+pub use warroom::oracle::Asked;
 pub use warroom::raid_log::RaidLogQuery;
 
 use domain::time::Timestamp;

@@ -9,6 +9,7 @@ pub(crate) mod handover;
 pub(crate) mod heat_map;
 pub(crate) mod knowledge;
 pub(crate) mod lead;
+pub(crate) mod oracle;
 pub(crate) mod party;
 pub(crate) mod raid_log;
 pub(crate) mod result;

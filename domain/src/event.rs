@@ -47,6 +47,7 @@ use crate::warroom::claim::ClaimEvent;
 use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::knowledge::KnowledgeEvent;
+use crate::warroom::oracle::OracleEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::TriggerEvent;
@@ -154,6 +155,7 @@ join! {
     Trigger(TriggerEvent),
     Knowledge(KnowledgeEvent),
     Zone(ZoneEvent),
+    Oracle(OracleEvent),
 }
 
 #[cfg(test)]

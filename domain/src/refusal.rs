@@ -54,6 +54,7 @@ macro_rules! each_refusal {
             Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
             Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
             Zone($crate::warroom::zone::refusal::ZoneRefusal),
+            Oracle($crate::warroom::oracle::refusal::OracleRefusal),
         }
     };
 }

@@ -12,6 +12,7 @@ pub mod heat_map;
 pub mod knowledge;
 pub mod lead;
 pub mod model;
+pub mod oracle;
 pub mod party;
 pub mod raid_log;
 pub mod result;

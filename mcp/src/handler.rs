@@ -35,6 +35,8 @@ use crate::{meta, prompt, reply, tools};
 
 /// The tool that returns unread messages. Its description starts with the alert.
 pub(crate) const CHECK_INBOX: &str = "check_inbox";
+/// Its answer can contain messages of the inbox too.
+pub(crate) const ASK_ORACLE: &str = "ask_oracle";
 /// The tool that gives a name and a token to a guest.
 pub(crate) const REGISTER: &str = "register";
 /// The tool that replaces the token of an agent.
@@ -137,7 +139,7 @@ impl Handler {
             tracing::warn!(%error, "a session was not switched to its new token");
         }
         let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
-        if let Some(written) = written.filter(|_| inbox_was_read) {
+        if let Some(written) = written.filter(|_| inbox_was_read || tool == ASK_ORACLE) {
             self.0.answers.add(&caller, shown_messages(result), written);
         }
         // Its model does not read the answer.
@@ -329,7 +331,7 @@ pub(crate) fn given_token(result: &CallToolResult) -> Option<&str> {
     result.structured_content.as_ref().filter(|_| result.is_error != Some(true))?.get("token").and_then(Value::as_str)
 }
 
-/// Returns the ids of the messages in the result of `check_inbox`.
+/// Returns the ids of the messages of an inbox in a result.
 fn shown_messages(result: &CallToolResult) -> Vec<i64> {
     let messages = result.structured_content.as_ref().and_then(|data| data.get("messages")).and_then(Value::as_array);
     messages.into_iter().flatten().filter_map(|message| message.get("id").and_then(Value::as_i64)).collect()

@@ -22,6 +22,7 @@ mod lead;
 mod listener;
 mod messaging;
 mod notices;
+mod oracle;
 mod pages;
 mod protocol;
 mod push;

@@ -1,5 +1,5 @@
-//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, the
-//! heat map, and the agents that are present.
+//! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, questions to
+//! oracles, zones, the heat map, and the agents that are present.
 
 mod battle_plan;
 mod claim;
@@ -7,6 +7,7 @@ mod debrief;
 mod handover;
 mod heat_map;
 mod knowledge;
+mod oracle;
 mod party;
 mod raid_log;
 mod result;
@@ -35,6 +36,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(result::get_task_result))
         .routes(routes!(debrief::list_debriefs, debrief::file_debrief))
         .routes(routes!(debrief::end_session))
+        .routes(routes!(oracle::list_oracle_questions, oracle::ask_oracle))
+        .routes(routes!(oracle::list_oracle_use))
         .routes(routes!(trigger::list_triggers, trigger::give_trigger))
         .routes(routes!(trigger::withdraw_trigger))
         .routes(routes!(zone::list_zones, zone::set_zone))

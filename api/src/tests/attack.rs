@@ -141,6 +141,7 @@ fn body(method: &str, path: &str) -> &'static str {
         (_, "messages") => r#"{"to": "all", "content": "x"}"#,
         (_, "battle-plans") => r#"{"plan": "x"}"#,
         (_, "release") => r#"{"path": "a.rs", "reason": "x"}"#,
+        (_, "oracle-questions") => r#"{"zones": ["audio"], "question": "x"}"#,
         (_, "raid-log") => r#"{"entry": "x"}"#,
         (_, "triggers") => r#"{"word": "moon_crash"}"#,
         (_, "withdraw") => r#"{"word": "moon_crash"}"#,

@@ -101,7 +101,7 @@ async fn every_route_works() {
     runs::settings(&mut story).await;
     server::inspect(&mut story, &demo).await;
     warroom::orders(&mut story).await;
-    warroom::zones(&mut story).await;
+    warroom::zones(&mut story, &mara).await;
     warroom::end_session(&mut story).await;
 
     let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();

@@ -55,6 +55,7 @@ const STATEMENTS: [&str; 56] = [
     "DELETE FROM debriefs WHERE project_id = $1",
     "DELETE FROM triggers WHERE project_id = $1",
     "DELETE FROM zones WHERE project_id = $1",
+    "DELETE FROM oracle_questions WHERE project_id = $1",
     "DELETE FROM tokens WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM tokens WHERE project_id = $1",
     "DELETE FROM former_names WHERE project_id = $1",

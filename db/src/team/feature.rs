@@ -12,7 +12,8 @@ const IN_USE: &str = "SELECT
     EXISTS (SELECT 1 FROM handshakes WHERE project_id = $1 AND status = 'pending') AS handshakes,
     EXISTS (SELECT 1 FROM agents WHERE project_id = $1 AND left_at IS NULL AND run_id IS NULL) AS external_agents,
     EXISTS (SELECT 1 FROM memories WHERE project_id = $1) AS memory,
-    EXISTS (SELECT 1 FROM raid_log WHERE project_id = $1) AS raid_log";
+    EXISTS (SELECT 1 FROM raid_log WHERE project_id = $1) AS raid_log,
+    EXISTS (SELECT 1 FROM zones WHERE project_id = $1 AND oracle IS NOT NULL) AS oracles";
 
 /// The features that a project uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct FeaturesInUse {
     pub memory: bool,
     /// The raid log has an entry.
     pub raid_log: bool,
+    /// A zone has an oracle.
+    pub oracles: bool,
 }
 
 impl Db {
@@ -42,6 +45,7 @@ impl Db {
             external_agents: row.try_get("external_agents")?,
             memory: row.try_get("memory")?,
             raid_log: row.try_get("raid_log")?,
+            oracles: row.try_get("oracles")?,
         })
     }
 }

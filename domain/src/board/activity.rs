@@ -74,7 +74,9 @@ impl Topic {
             | "zone_removed"
             | "war_room_session_ended" => Self::Decisions,
             "raid_logged" | "debrief_filed" | "inbox_read" | "message_queued" | "message_delivered" | "message_sent" | "message_read"
-            | "intel_written" | "intel_archived" | "trap_written" | "trap_resolved" | "note_written" => Self::Messages,
+            | "intel_written" | "intel_archived" | "trap_written" | "trap_resolved" | "note_written" | "oracle_asked" | "oracle_answered" => {
+                Self::Messages
+            }
             _ if kind.starts_with("comment_") || kind.starts_with("handshake_") || kind.starts_with("session_") || kind.starts_with("memory_") => {
                 Self::Messages
             }

@@ -42,6 +42,7 @@ use crate::warroom::claim::ClaimEvent;
 use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::knowledge::KnowledgeEvent;
+use crate::warroom::oracle::OracleEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
 use crate::warroom::trigger::{TriggerEnd, TriggerEvent};
@@ -203,6 +204,8 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Knowledge(KnowledgeEvent::TrapResolved { topic, .. }) => format!("resolved the trap {topic}"),
         Event::Zone(ZoneEvent::Set { zone }) => format!("set the zone {zone}"),
         Event::Zone(ZoneEvent::Removed { zone }) => format!("removed the zone {zone}"),
+        Event::Oracle(OracleEvent::Asked { zones, oracle, .. }) => format!("asked {oracle} about {}", zones.join(", ")),
+        Event::Oracle(OracleEvent::Answered { asker, .. }) => format!("answered a question of {asker}"),
         Event::RaidLog(RaidLogEvent::Logged { priority, .. }) => format!("wrote an entry of {priority} priority into the raid log"),
     };
     let name = name_of(&envelope.actor, reader);

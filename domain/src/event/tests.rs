@@ -150,6 +150,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"trap_resolved","knowledge":4,"topic":"port"}
     {"kind":"zone_set","zone":"audio"}
     {"kind":"zone_removed","zone":"audio"}
+    {"kind":"oracle_asked","question":7,"zones":["audio"],"oracle":"platform/mara"}
+    {"kind":"oracle_answered","question":7,"oracle":"platform/mara","asker":"human"}
     "#);
 }
 

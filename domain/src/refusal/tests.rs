@@ -327,6 +327,12 @@ fn codes_sentences_and_hints_are_stable() {
         Remove a zone, or add the paths to one of them.
     zone-without-expert: the zone audio has neither an oracle nor an owner
         Ask a lead with send; a lead names the oracle of a zone with set_zone.
+    no-zone: README.md is neither a zone nor a file in one
+        Call get_zones, and name a zone that has an oracle; or read the files yourself.
+    zone-without-oracle: the zone audio has no oracle
+        Read the files yourself, or ask a lead to name an oracle with set_zone.
+    own-zone: you are the oracle of the zone audio
+        Answer from your notes and the code. read_intel returns what is new.
     "#);
 }
 

@@ -190,6 +190,7 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "close_task" => json!({"task_id": task}),
         "submit_result" => json!({"task_id": task, "content": result(&mark)}),
         "withdraw_trigger" => json!({"word": "hot_zone", "target": "audio"}),
+        "ask_oracle" => json!({"zone": format!("z{}", pick % 9), "question": mark}),
         "set_zone" => json!({"name": format!("z{}", pick % 9), "paths": [format!("{}/", pick % 9)]}),
         "debrief" => json!({"summary": mark}),
         "approve_task" | "verify_task" => json!({"task_id": task, "notes": mark}),

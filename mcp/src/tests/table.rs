@@ -25,7 +25,7 @@ pub(super) fn outside(name: &str) -> Caller {
 const EVERYTHING: ListingFacts = ListingFacts {
     is_trusted: false,
     is_lead: false,
-    in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true, raid_log: true },
+    in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true, raid_log: true, oracles: true },
 };
 
 /// The columns of `docs/tools.md`, in its order.
@@ -67,15 +67,15 @@ fn each_caller_sees_its_tools() {
         table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
-    planner: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status link_task_to_goal list_contracts log_raid search_context send set_memory update_task_status who
-    coder: ack_handshake add_comment add_message ask_human check_inbox declare_contract fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
+    planner: add_comment add_message ask_human ask_oracle check_inbox complete_task create_goal create_subtasks create_task declare_contract fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status link_task_to_goal list_contracts log_raid search_context send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human ask_oracle check_inbox declare_contract fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
     reviewer: ack_handshake add_comment add_message check_inbox fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
-    orchestrator: add_comment add_message ask_human check_inbox complete_task create_goal create_subtasks create_task fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts log_raid reject_verification search_context send set_memory update_task_status verify_goal verify_task who
-    untrusted: ack_handshake add_comment add_message archive_intel authenticate_agent check_inbox claim_file close_session cold_start create_session declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task get_zones goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping read_intel refresh_token register release_file resolve_trap search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review submit_result update_task who write_intel write_note write_trap
-    trusted: ack_handshake add_comment add_message archive_intel authenticate_agent check_inbox claim_file close_session cold_start create_goal create_session create_task declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel refresh_token register reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review submit_result update_task verify_task who write_intel write_note write_trap
-    lead: ack_handshake add_comment add_message approve_task archive_intel assign_role_hat authenticate_agent check_inbox claim_file close_session close_task cold_start create_goal create_session create_subtasks create_task debrief declare_contract delete_memory deregister end_session fenix_down get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel refresh_token register reject_task reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_battle_plan set_context set_memory set_spawn_policy set_status set_zone submit_for_review submit_result update_battle_plan_status update_task verify_goal verify_task who withdraw_trigger write_intel write_note write_trap
+    orchestrator: add_comment add_message ask_human ask_oracle check_inbox complete_task create_goal create_subtasks create_task fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts log_raid reject_verification search_context send set_memory update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment add_message archive_intel ask_oracle authenticate_agent check_inbox claim_file close_session cold_start create_session declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task get_zones goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping read_intel refresh_token register release_file resolve_trap search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review submit_result update_task who write_intel write_note write_trap
+    trusted: ack_handshake add_comment add_message archive_intel ask_oracle authenticate_agent check_inbox claim_file close_session cold_start create_goal create_session create_task declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel refresh_token register reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review submit_result update_task verify_task who write_intel write_note write_trap
+    lead: ack_handshake add_comment add_message approve_task archive_intel ask_oracle assign_role_hat authenticate_agent check_inbox claim_file close_session close_task cold_start create_goal create_session create_subtasks create_task debrief declare_contract delete_memory deregister end_session fenix_down get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel refresh_token register reject_task reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_battle_plan set_context set_memory set_spawn_policy set_status set_zone submit_for_review submit_result update_battle_plan_status update_task verify_goal verify_task who withdraw_trigger write_intel write_note write_trap
     invite: authenticate_agent register who
-    human: ack_handshake add_comment add_message approve_task archive_intel assign_role_hat check_inbox claim_file close_session close_task complete_task create_goal create_session create_subtasks create_task debrief declare_contract delete_memory deregister end_session get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel reject_task reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_battle_plan set_memory set_spawn_policy set_zone submit_for_review submit_result update_battle_plan_status update_task update_task_status verify_goal verify_task who withdraw_trigger write_intel write_note write_trap
+    human: ack_handshake add_comment add_message approve_task archive_intel ask_oracle assign_role_hat check_inbox claim_file close_session close_task complete_task create_goal create_session create_subtasks create_task debrief declare_contract delete_memory deregister end_session get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_memory list_sessions list_tasks log_minion log_raid party_status ping read_intel reject_task reject_verification release_file rename resolve_trap search_by_sender search_by_timerange search_context send set_battle_plan set_memory set_spawn_policy set_zone submit_for_review submit_result update_battle_plan_status update_task update_task_status verify_goal verify_task who withdraw_trigger write_intel write_note write_trap
     ");
 }
 
@@ -88,6 +88,7 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
         FeaturesInUse { external_agents: true, ..none },
         FeaturesInUse { memory: true, ..none },
         FeaturesInUse { raid_log: true, ..none },
+        FeaturesInUse { oracles: true, ..none },
     ];
     let mut table = String::new();
     for kind in AgentKind::ALL {
@@ -96,9 +97,9 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
             let all = visible_to(&run(*kind), facts);
             names(&all).into_iter().filter(|name| !names(&basic).contains(name)).collect::<Vec<_>>().join(" ")
         };
-        let [goals, handshakes, external_agents, memory, raid_log] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
+        let [goals, handshakes, external_agents, memory, raid_log, oracles] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
         table += &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n", names(&basic).join(" "));
-        table += &format!("  external agents: {external_agents}\n  memory: {memory}\n  raid log: {raid_log}\n");
+        table += &format!("  external agents: {external_agents}\n  memory: {memory}\n  raid log: {raid_log}\n  oracles: {oracles}\n");
     }
     insta::assert_snapshot!(table, @"
     planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
@@ -107,24 +108,28 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
       external agents: 
       memory: get_memory
       raid log: get_raid_log log_raid
+      oracles: ask_oracle
     coder: add_comment add_message ask_human check_inbox declare_contract fenix_down get_board get_history get_session get_task list_contracts release_file search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory
       raid log: log_raid
+      oracles: ask_oracle
     reviewer: add_comment add_message check_inbox fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
       external agents: 
       memory: get_memory
       raid log: log_raid
+      oracles: 
     orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
       external agents: handshake_status initiate_handshake
       memory: get_memory
       raid log: get_raid_log log_raid
+      oracles: ask_oracle
     ");
 }
 
@@ -196,11 +201,11 @@ fn list_of_a_coder_has_at_most_8_kb() {
 #[test]
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
-        ("planner", 26, 2_000),
+        ("planner", 26, 2_080),
         ("coder", 21, 1_450),
         ("reviewer", 18, 1_150),
         ("orchestrator", 31, 2_400),
-        ("untrusted", 52, 5_200),
+        ("untrusted", 53, 5_350),
         ("trusted", 59, 6_000),
         ("lead", 79, 7_900),
         ("invite", 3, 600),
@@ -317,6 +322,7 @@ fn known_parameters_keep_their_names() {
         ("withdraw_trigger", "agent_name word target"),
         ("set_zone", "agent_name name paths owner oracle"),
         ("get_zones", "path"),
+        ("ask_oracle", "agent_name zone question"),
         ("get_raid_log", "priority count agent_name"),
     ] {
         let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("tool {tool} does not exist")).input_schema.clone();

@@ -34,6 +34,8 @@ pub(crate) enum Need {
     Memory,
     /// The raid log has an entry.
     RaidLog,
+    /// A zone has an oracle.
+    Oracle,
     /// Its client calls it before or after a tool of its own, and its model does not.
     Hook,
     /// The runner, or an earlier answer, takes care of it.
@@ -93,6 +95,7 @@ impl Need {
             Self::ExternalAgents => in_use.external_agents,
             Self::Memory => in_use.memory,
             Self::RaidLog => in_use.raid_log,
+            Self::Oracle => in_use.oracles,
             Self::Hook | Self::Never => false,
         }
     }

@@ -1,5 +1,5 @@
-//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, zones, the
-//! heat map, the context that agents have left, and who is present.
+//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders,
+//! questions to oracles, zones, the heat map, the context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
 
@@ -10,6 +10,7 @@ mod debrief;
 mod handover;
 mod heat_map;
 mod knowledge;
+mod oracle;
 mod party;
 mod raid_log;
 mod result;
@@ -26,6 +27,7 @@ pub(super) const TOOLS: &[&[ToolDefinition]] = &[
     handover::TOOLS,
     heat_map::TOOLS,
     knowledge::TOOLS,
+    oracle::TOOLS,
     party::TOOLS,
     raid_log::TOOLS,
     result::TOOLS,

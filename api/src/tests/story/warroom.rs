@@ -6,6 +6,7 @@ use domain::board::status::Status;
 use domain::board::task::NewTask;
 use domain::id::ProjectId;
 use domain::runs::evidence::EvidenceResult;
+use domain::team::message::NewMessage;
 use domain::warroom::handover::NewHandover;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::warroom::result::NewTaskResult;
@@ -157,7 +158,7 @@ pub(super) async fn share_knowledge(story: &mut Story) {
 }
 
 /// A person divides the repository into zones.
-pub(super) async fn zones(story: &mut Story) {
+pub(super) async fn zones(story: &mut Story, mara: &Caller) {
     let (zones, remove) = ("/api/projects/{id}/zones", "/api/projects/{id}/zones/remove");
     let audio = json!({"name": "audio", "paths": ["audio/"], "owner": "human"});
     let set = story.act("put", zones, PROJECT, audio, StatusCode::OK).await;
@@ -175,9 +176,41 @@ pub(super) async fn zones(story: &mut Story) {
     let map = story.get("/api/projects/{id}/heat-map", PROJECT).await;
     assert_eq!((&map["zones"][0]["zone"], &map["zones"][1]["zone"], &map["without_oracle"]), (&json!("audio"), &Value::Null, &json!(["audio"])));
     assert!(map["folders"].as_array().is_some_and(|parts| !parts.is_empty()) && map["tasks"].as_u64() > Some(0), "{map}");
+    ask_oracles(story, mara).await;
     story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NO_CONTENT).await;
     let gone = story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NOT_FOUND).await;
     assert_eq!(gone["code"], "not-found");
+}
+
+/// A person asks the oracle of the zone audio, and sees what it answered.
+async fn ask_oracles(story: &mut Story, mara: &Caller) {
+    let (questions, used) = ("/api/projects/{id}/oracle-questions", "/api/projects/{id}/oracle-use");
+    let ask = |zone: &str, question: &str| json!({"zones": [zone], "question": question});
+    let nobody = story.act("post", questions, PROJECT, ask("audio", "Why?"), StatusCode::CONFLICT).await;
+    assert_eq!(nobody["code"], "zone-without-oracle", "{nobody}");
+    let audio = json!({"name": "audio", "paths": ["audio/"], "oracle": "mara"});
+    story.act("put", "/api/projects/{id}/zones", PROJECT, audio, StatusCode::OK).await;
+    let asked = story.act("post", questions, PROJECT, ask("audio/mix.rs", "Who frees the buffer?"), StatusCode::CREATED).await;
+    assert_eq!((&asked["items"][0]["oracle"], &asked["items"][0]["answer"]), (&json!("platform/mara"), &Value::Null), "{asked}");
+    for (body, status, code) in [
+        (ask("README.md", "Why?"), StatusCode::NOT_FOUND, "no-zone"),
+        (ask("audio", " "), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        (json!({"zones": [], "question": "Why?"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+    ] {
+        let refused = story.act("post", questions, PROJECT, body, status).await;
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
+    while db.check_inbox(mara, &project, None).await.unwrap().remaining > 0 {}
+    let id = asked["items"][0]["id"].as_i64();
+    let reply = NewMessage { to: "human".into(), content: "The mixer".into(), cc: Vec::new(), task_id: None, reply_to: id };
+    db.send(mara, &project, reply).await.unwrap();
+    let listed = story.get(questions, PROJECT).await;
+    assert_eq!((&listed["items"][0]["answer"]["text"], &listed["next"]), (&json!("The mixer"), &Value::Null), "{listed}");
+    let older = story.call("get", questions, PROJECT, &format!("?before={}", id.unwrap()), Value::Null).await.json();
+    assert_eq!(older["items"], json!([]));
+    let used = story.get(used, PROJECT).await;
+    assert_eq!((&used["items"][0]["questions"], &used["items"][0]["answers"], &used["items"][0]["answer_bytes"]), (&json!(1), &json!(1), &json!(9)));
 }
 
 /// A person reads the result of a task, and ends the session of a project after a debrief.

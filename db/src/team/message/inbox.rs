@@ -136,7 +136,8 @@ async fn acknowledge(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> 
 
 /// Marks `messages` as sent to `name`, and records how many of them are new.
 async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, messages: &[InboxMessage], channel: Channel<'_>) -> Result<()> {
-    write::mark_sent(tx, name, messages, channel).await?;
+    let ids: Vec<i64> = messages.iter().map(|received| received.message.id).collect();
+    write::mark_sent(tx, name, &ids, channel).await?;
     let new = messages.iter().filter(|received| !received.redelivered).count();
     if new > 0 {
         let messages = u32::try_from(new).unwrap_or(u32::MAX);

@@ -25,6 +25,7 @@ use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
 use crate::warroom::knowledge::row as knowledge;
+use crate::warroom::oracle::write as oracle;
 use crate::warroom::trigger::write::{self as trigger, Order};
 
 /// The result of sending a message.
@@ -92,6 +93,7 @@ impl Db {
                 if let (Caller::Person(_), Some(answered)) = (caller, reply_to) {
                     write::mark_answered(tx, answered, &to).await?;
                 }
+                oracle::answered(tx, caller, &message).await?;
                 trigger::answered(tx, caller, &project, &participant.name).await?;
                 let trigger = match order {
                     Some(order) => Some(trigger::give(tx, caller, &project, &participant.name, order).await?),

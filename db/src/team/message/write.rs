@@ -4,7 +4,6 @@ use domain::board::search::SearchKind;
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::{EVERYONE, HUMAN};
-use domain::team::message::InboxMessage;
 use sqlx::{QueryBuilder, Row, Sqlite};
 
 use super::row::{AcknowledgedMessage, Kind};
@@ -147,17 +146,17 @@ pub(crate) async fn insert_missed_broadcasts(tx: &mut Tx, project: &ProjectId, n
 
 /// How messages reach their recipient.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Channel<'a> {
+pub(crate) enum Channel<'a> {
     /// In a response, identified by its event number.
     Response(Seq),
     /// In a stdin line of a run's agent, identified by this id.
     Stdin(&'a str),
 }
 
-/// Marks `messages` as offered to `name`, or as on a stdin line.
-pub(super) async fn mark_sent(tx: &mut Tx, name: &str, messages: &[InboxMessage], channel: Channel<'_>) -> Result<()> {
+/// Marks `messages` as offered to `name`, or as on a stdin line. Returns how many of them `name` had not read.
+pub(crate) async fn mark_sent(tx: &mut Tx, name: &str, messages: &[i64], channel: Channel<'_>) -> Result<u32> {
     if messages.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let mut update: QueryBuilder<Sqlite> = QueryBuilder::new("UPDATE deliveries SET ");
     match channel {
@@ -171,11 +170,11 @@ pub(super) async fn mark_sent(tx: &mut Tx, name: &str, messages: &[InboxMessage]
     }
     update.push(" WHERE recipient = ").push_bind(name).push(" AND read_at IS NULL AND message_id IN (");
     let mut ids = update.separated(", ");
-    for received in messages {
-        ids.push_bind(received.message.id);
+    for id in messages {
+        ids.push_bind(id);
     }
-    update.push(")").build().execute(&mut tx.connection).await?;
-    Ok(())
+    let marked = update.push(")").build().execute(&mut tx.connection).await?;
+    Ok(u32::try_from(marked.rows_affected()).unwrap_or(u32::MAX))
 }
 
 /// Records that the agent's program echoed a line: its messages are in the conversation.

@@ -36,6 +36,7 @@ use domain::warroom::battle_plan::BattlePlanStatus;
 use domain::warroom::context_left::ContextReport;
 use domain::warroom::debrief::NewDebrief;
 use domain::warroom::knowledge::KnowledgeKind;
+use domain::warroom::oracle::NewOracleQuestion;
 use domain::warroom::raid_log::NewRaidLogEntry;
 use domain::warroom::trigger::TriggerWord;
 use domain::warroom::zone::NewZone;
@@ -251,7 +252,12 @@ async fn warroom(store: &Store) {
     let zone = NewZone { name: "audio".to_owned(), paths: vec!["audio/".to_owned()], ..NewZone::default() };
     store.db.set_zone(&Caller::owner(), &other, zone.clone()).await.unwrap();
     store.db.remove_zone(&Caller::owner(), &other, "audio").await.unwrap();
-    store.db.set_zone(&Caller::owner(), &store.project, zone).await.unwrap();
+    let uma = store.member("uma", &[]).await;
+    store.db.set_zone(&Caller::owner(), &store.project, NewZone { oracle: Some("human".to_owned()), ..zone }).await.unwrap();
+    let question = NewOracleQuestion { zones: vec!["audio".to_owned()], question: "Why?".to_owned() };
+    let asked = store.db.ask_oracle(&uma, &store.project, question).await.unwrap().questions.remove(0);
+    let answer = NewMessage { to: "uma".to_owned(), content: "Because".to_owned(), cc: Vec::new(), task_id: None, reply_to: Some(asked.id) };
+    store.db.send(&Caller::owner(), &store.project, answer).await.unwrap();
     store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();
     store.db.end_session(&Caller::owner(), &other).await.unwrap();
 }

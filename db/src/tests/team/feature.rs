@@ -3,6 +3,7 @@
 use domain::board::goal::NewGoal;
 use domain::runs::agent_kind::AgentKind;
 use domain::warroom::raid_log::NewRaidLogEntry;
+use domain::warroom::zone::NewZone;
 
 use crate::tests::store::Store;
 use crate::{Caller, FeaturesInUse};
@@ -35,4 +36,9 @@ async fn features_are_in_use_once_someone_uses_them() {
     assert_eq!(in_use().await, FeaturesInUse { raid_log: true, ..FeaturesInUse::default() });
     store.db.create_goal(&Caller::owner(), &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap();
     assert_eq!(in_use().await, FeaturesInUse { goals: true, raid_log: true, ..FeaturesInUse::default() });
+    for oracle in [None, Some("human".to_owned())] {
+        let zone = NewZone { name: "audio".to_owned(), paths: vec!["audio/".to_owned()], oracle: oracle.clone(), ..NewZone::default() };
+        store.db.set_zone(&Caller::owner(), &store.project, zone).await.unwrap();
+        assert_eq!(in_use().await.oracles, oracle.is_some());
+    }
 }

@@ -15,6 +15,8 @@ use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::heat_map::row as heat_map;
 use crate::warroom::knowledge::files::PENDING;
 use crate::warroom::knowledge::row as knowledge;
+use crate::warroom::oracle::row as oracle;
+use crate::warroom::oracle::write::COUNT;
 use crate::warroom::raid_log::row::list_sql;
 use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
@@ -133,6 +135,19 @@ async fn archived_and_resolved_knowledge_costs_only_who_asks_for_it() {
         let is_bounded =
             plan.lines().all(|line| !line.starts_with("SCAN knowledge") && !line.starts_with("SCAN k") || line.contains("unstored_knowledge"));
         assert!(plan.contains(index) && is_bounded, "{statement}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn answered_questions_to_oracles_cost_only_who_lists_them() {
+    let store = Store::board().await;
+    for (statement, index) in [
+        (oracle::PAGE, "oracle_questions_by_project (project_id=? AND id<?)"),
+        (oracle::OPEN, "open_oracle_questions (project_id=? AND asker=? AND oracle=?)"),
+        (COUNT, "(project_id=? AND name=?)"),
+    ] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");
     }
 }
 

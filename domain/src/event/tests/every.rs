@@ -165,6 +165,8 @@ pub(super) fn every() -> Vec<Event> {
         KnowledgeEvent::TrapResolved { knowledge: 4, topic: "port".to_owned() }.into(),
         ZoneEvent::Set { zone: "audio".to_owned() }.into(),
         ZoneEvent::Removed { zone: "audio".to_owned() }.into(),
+        OracleEvent::Asked { question: 7, zones: vec!["audio".to_owned()], oracle: mara() }.into(),
+        OracleEvent::Answered { question: 7, oracle: mara(), asker: "human".to_owned() }.into(),
     ]
 }
 

@@ -42,6 +42,7 @@ use crate::warroom::knowledge::KnowledgeKind;
 use crate::warroom::knowledge::refusal::KnowledgeRefusal;
 use crate::warroom::lead::{LeadPost, LeadRefusal, LeadRole};
 use crate::warroom::model::{ModelRefusal, ModelRole};
+use crate::warroom::oracle::refusal::OracleRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
@@ -225,5 +226,8 @@ pub(super) fn every() -> Vec<Refusal> {
         ZoneRefusal::PathTaken { path: "src/**".to_owned(), zone: "core".to_owned() }.into(),
         ZoneRefusal::TooMany { zones: 100 }.into(),
         ZoneRefusal::NoExpert { zone: "audio".to_owned() }.into(),
+        OracleRefusal::NoZone { given: "README.md".to_owned() }.into(),
+        OracleRefusal::NoOracle { zone: "audio".to_owned() }.into(),
+        OracleRefusal::OwnZone { zone: "audio".to_owned() }.into(),
     ]
 }

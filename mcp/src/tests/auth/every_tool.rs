@@ -11,6 +11,7 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("approve_task", json!({"task_id": "TASK-001"})),
         ("archive_intel", json!({"topic": "x", "reason": "x", "evidence": "a.rs:1"})),
         ("ask_human", json!({"question": "?"})),
+        ("ask_oracle", json!({"zone": "audio", "question": "?"})),
         ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
         ("authenticate_agent", json!({"agent_type": "admin"})),
         ("check_inbox", json!({})),

@@ -96,6 +96,11 @@ impl Roster {
         Some(Health::unresponsive_at(entry.last_seen, asked, self.tracking_since))
     }
 
+    /// Whether an agent has left or does not respond. A person is never away.
+    pub(crate) fn is_away(&self, name: &str) -> bool {
+        !is_person(name) && self.entry(name).is_none_or(|entry| entry.is_dead)
+    }
+
     /// Agents that are not leads and could answer, by name.
     pub(crate) fn active_non_leads(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| !entry.is_lead && !entry.is_dead).map(|entry| entry.name.as_str())
