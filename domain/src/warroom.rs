@@ -7,6 +7,7 @@ pub mod class;
 pub mod commit_files;
 pub mod context_left;
 pub mod debrief;
+pub mod formation;
 pub mod handover;
 pub mod heat_map;
 pub mod knowledge;

@@ -139,6 +139,9 @@ pub struct ProjectPatch {
     /// The budget in millionths of a US dollar; 0 for the configured one.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,
+    /// How many coders work at the same time at most, up to 64; 0 for what the configuration allows.
+    #[serde(default)]
+    pub max_coders: Option<u32>,
     /// Another local branch, for example because the base branch was renamed or deleted.
     #[serde(default)]
     pub base_branch: Option<String>,

@@ -38,6 +38,7 @@ mod relocate;
 mod remove;
 mod rescue;
 mod review_round;
+mod size;
 mod snapshot;
 mod text_file;
 mod workdir;

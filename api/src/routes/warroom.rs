@@ -1,9 +1,10 @@
 //! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, questions to
-//! oracles, zones, the heat map, and the agents that are present.
+//! oracles, zones, the heat map, formations, and the agents that are present.
 
 mod battle_plan;
 mod claim;
 mod debrief;
+mod formation;
 mod handover;
 mod heat_map;
 mod knowledge;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(party::get_party))
         .routes(routes!(battle_plan::list_battle_plans, battle_plan::set_battle_plan))
         .routes(routes!(battle_plan::end_battle_plan))
+        .routes(routes!(formation::get_formation))
         .routes(routes!(handover::list_handovers))
         .routes(routes!(heat_map::get_heat_map))
         .routes(routes!(knowledge::list_knowledge, knowledge::write_knowledge))

@@ -27,6 +27,9 @@ use crate::error::Result;
 use crate::runs::limit::write as limit;
 use crate::runs::sandbox::write as sandbox;
 
+/// The most coders that a project can ask for, as in the configuration.
+const MAX_CODERS: u32 = 64;
+
 impl Db {
     /// Creates a project on a repository that was inspected, and its planning task if a plan is wanted.
     ///
@@ -116,17 +119,19 @@ impl Db {
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 let claim_mode = patch.claim_mode.unwrap_or(before.claim_mode);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
+                let max_coders = if patch.max_coders.is_some() { checked_coders(patch.max_coders)? } else { before.max_coders };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
+                let is_unchanged = is_unchanged && max_coders == before.max_coders;
                 if is_unchanged && allowed.is_none() && base.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
                 sqlx::query(
-                    "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, claim_mode = $7, updated_at = $5
-                     WHERE id = $1",
+                    "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, claim_mode = $7, max_coders = $8,
+                       updated_at = $5 WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(title)
@@ -135,6 +140,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .bind(budget)
                 .bind(claim_mode.as_str())
+                .bind(max_coders)
                 .execute(&mut tx.connection)
                 .await?;
                 if budget != before.budget_micro_usd {
@@ -161,6 +167,17 @@ fn replacement_of(before: &Project, wanted: Option<&str>, evidence: Option<BaseE
     match evidence.filter(|evidence| evidence.branch == wanted) {
         Some(evidence) => Ok(Some(evidence)),
         None => Err(Refusal::invalid("base_branch", "it was not read in the repository", "Repeat the request.").into()),
+    }
+}
+
+/// Checks a number of coders. Zero stands for no limit.
+fn checked_coders(given: Option<u32>) -> Result<Option<u32>> {
+    match given {
+        Some(most) if most > MAX_CODERS => {
+            let hint = "Enter a smaller number, or 0 for what the configuration allows.";
+            Err(Refusal::invalid("max_coders", format!("{most} is more than {MAX_CODERS}"), hint).into())
+        }
+        most => Ok(most.filter(|most| *most > 0)),
     }
 }
 

@@ -7,6 +7,7 @@ mod claim_storm;
 mod class;
 mod context_left;
 mod debrief;
+mod formation;
 mod handover;
 mod heat_map;
 mod index;

@@ -69,6 +69,9 @@ pub struct Project {
     /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_micro_usd: Option<i64>,
+    /// How many of its coders work at the same time at most; otherwise the configuration alone limits them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_coders: Option<u32>,
     /// The accesses of its agents besides the usual, which the owner allowed.
     pub allowed_access: Vec<Access>,
     /// Since when a person lets no new agent start in it.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::Parking;
 use domain::time::Timestamp;
@@ -22,6 +22,24 @@ struct Slots {
     of_kind: BTreeMap<AgentKind, usize>,
     /// For reviewers while other work waits.
     reviewer_share: usize,
+    /// For the coders of each project with a limit of its own.
+    coders: BTreeMap<ProjectId, usize>,
+}
+
+impl Slots {
+    /// Whether a limit on this kind of agent, everywhere or in the project of its task, leaves no slot.
+    fn is_kind_full(&self, card: &Card, phase: AgentKind) -> bool {
+        let coders = self.coders.get(&card.project_id).filter(|_| phase == AgentKind::Coder);
+        self.of_kind.get(&phase) == Some(&0) || coders == Some(&0)
+    }
+
+    fn take(&mut self, card: &Card, phase: AgentKind) {
+        self.free -= 1;
+        self.of_kind.entry(phase).and_modify(|free| *free -= 1);
+        if phase == AgentKind::Coder {
+            self.coders.entry(card.project_id.clone()).and_modify(|free| *free -= 1);
+        }
+    }
 }
 
 impl<'a> Scheduler<'a> {
@@ -51,13 +69,12 @@ impl<'a> Scheduler<'a> {
         for (Candidate { card, phase, .. }, shared) in self.overlapping_last(candidates, slots.free) {
             if let Some(parking) = blocking {
                 self.set_wait_reason(card, Some(parking::wait_reason(parking)));
-            } else if slots.of_kind.get(&phase) == Some(&0) {
+            } else if slots.is_kind_full(card, phase) {
                 self.set_wait_reason(card, Some(WaitReason::KindLimitReached { phase }));
             } else if slots.free == 0 {
                 self.set_wait_reason(card, Some(shared.unwrap_or(WaitReason::NoFreeSlot { limit })));
             } else {
-                slots.free -= 1;
-                slots.of_kind.entry(phase).and_modify(|free| *free -= 1);
+                slots.take(card, phase);
                 self.schedule.actions.push(Action::Start { task: card.id.clone(), phase, status: card.status });
                 blocking = probe;
             }
@@ -67,13 +84,21 @@ impl<'a> Scheduler<'a> {
     fn free_slots(&self) -> Slots {
         let working = self.working_tasks();
         let mut used: BTreeMap<AgentKind, usize> = BTreeMap::new();
+        let mut coders: BTreeMap<&ProjectId, usize> = BTreeMap::new();
         for card in working.iter().filter_map(|id| self.cards.get(*id)) {
-            *used.entry(kind_at_work(card)).or_default() += 1;
+            let kind = kind_at_work(card);
+            *used.entry(kind).or_default() += 1;
+            *coders.entry(&card.project_id).or_default() += usize::from(kind == AgentKind::Coder);
         }
         let used_by = |phase: &AgentKind| used.get(phase).copied().unwrap_or_default();
         let free = |limit: u32, used: usize| usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(used);
         let limited = AgentKind::ALL.iter().filter_map(|phase| Some((*phase, free(self.config.agent(*phase).max_parallel?, used_by(phase)))));
+        let limited_coders = self.state.projects.iter().filter_map(|(id, project)| {
+            let used = coders.get(id).copied().unwrap_or_default();
+            Some((id.clone(), free(project.max_coders?, used)))
+        });
         Slots {
+            coders: limited_coders.collect(),
             free: free(self.config.max_parallel_agents, working.len()),
             of_kind: limited.collect(),
             reviewer_share: free(self.config.max_parallel_agents.div_ceil(2), used_by(&AgentKind::Reviewer)),

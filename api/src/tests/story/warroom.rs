@@ -177,9 +177,24 @@ pub(super) async fn zones(story: &mut Story, mara: &Caller) {
     assert_eq!((&map["zones"][0]["zone"], &map["zones"][1]["zone"], &map["without_oracle"]), (&json!("audio"), &Value::Null, &json!(["audio"])));
     assert!(map["folders"].as_array().is_some_and(|parts| !parts.is_empty()) && map["tasks"].as_u64() > Some(0), "{map}");
     ask_oracles(story, mara).await;
+    formation(story).await;
     story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NO_CONTENT).await;
     let gone = story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NOT_FOUND).await;
     assert_eq!(gone["code"], "not-found");
+}
+
+/// A person sees how many agents suit the project, and applies the number of coders.
+async fn formation(story: &mut Story) {
+    let formation = "/api/projects/{id}/formation";
+    let proposed = story.get(formation, PROJECT).await;
+    assert_eq!((&proposed["formation"], &proposed["coders"], &proposed["builders"]), (&json!("skirmish"), &json!(1), &json!(1)), "{proposed}");
+    assert!(proposed["lines"].as_u64().is_some_and(|lines| (1..1_000).contains(&lines)), "{proposed}");
+    assert_eq!((&proposed["zones_without_oracle"], &proposed["max_coders"]), (&json!([]), &Value::Null));
+    let project = "/api/projects/{id}";
+    let limited = story.act("patch", project, PROJECT, json!({"max_coders": proposed["coders"]}), StatusCode::OK).await;
+    assert_eq!((&limited["max_coders"], &story.get(formation, PROJECT).await["max_coders"]), (&json!(1), &json!(1)));
+    story.act("patch", project, PROJECT, json!({"max_coders": 65}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    story.act("patch", project, PROJECT, json!({"max_coders": 0}), StatusCode::OK).await;
 }
 
 /// A person asks the oracle of the zone audio, and sees what it answered.

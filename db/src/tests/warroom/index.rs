@@ -10,6 +10,7 @@ use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
 use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WAITS};
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
+use crate::warroom::formation::INDEPENDENT;
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::heat_map::row as heat_map;
@@ -136,6 +137,14 @@ async fn archived_and_resolved_knowledge_costs_only_who_asks_for_it() {
             plan.lines().all(|line| !line.starts_with("SCAN knowledge") && !line.starts_with("SCAN k") || line.contains("unstored_knowledge"));
         assert!(plan.contains(index) && is_bounded, "{statement}: {plan}");
     }
+}
+
+#[tokio::test]
+async fn formation_costs_what_is_open() {
+    let store = Store::board().await;
+    let plan = plan(&store, INDEPENDENT).await;
+    let (tasks, dependencies) = ("INDEX tasks_by_project (project_id=? AND status=?)", "SEARCH d USING ");
+    assert!(plan.contains(tasks) && plan.contains(dependencies) && !plan.contains("SCAN "), "{plan}");
 }
 
 #[tokio::test]

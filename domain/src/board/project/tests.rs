@@ -27,6 +27,7 @@ pub(crate) fn project() -> Project {
         plan_approval: PlanApproval::Auto,
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
+        max_coders: None,
         paused_at: None,
         archived_at: None,
         deleted_at: None,

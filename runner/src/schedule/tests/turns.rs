@@ -54,3 +54,18 @@ fn each_kind_can_be_limited() {
     assert_eq!(board.actions(), ["start planner TASK-003 in backlog", "start coder TASK-001 in backlog"]);
     assert_eq!(board.wait_reasons(), ["TASK-002: waiting for the running coder"]);
 }
+
+#[test]
+fn coders_of_a_project_can_be_limited() {
+    let review = task(1).status(InReview);
+    let mut board = scene([review, task(2), task(3), task(4).project(2), task(5).project(2)]).with_projects(2, 2).agents(9);
+    board.state.projects.get_mut(&domain::id::ProjectId::new(1)).unwrap().max_coders = Some(1);
+    let mut started = board.actions();
+    started.sort_unstable();
+    let expected = ["coder TASK-002 in backlog", "coder TASK-004 in backlog", "coder TASK-005 in backlog", "reviewer TASK-001 in in_review"];
+    assert_eq!(started, expected.map(|agent| format!("start {agent}")), "reviewers and other projects are not limited");
+    assert_eq!(board.wait_reasons(), ["TASK-003: waiting for the running coder"]);
+    let mut working = scene([task(2).status(InProgress).running(Coder), task(3)]).with_projects(1, 1).agents(9);
+    working.state.projects.get_mut(&domain::id::ProjectId::new(1)).unwrap().max_coders = Some(1);
+    assert_eq!(working.wait_reasons(), ["TASK-003: waiting for the running coder"], "a coder that works counts");
+}

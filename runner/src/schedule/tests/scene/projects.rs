@@ -63,6 +63,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         plan_approval: PlanApproval::Auto,
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
+        max_coders: None,
         paused_at: None,
         archived_at: None,
         deleted_at: None,
