@@ -1,4 +1,4 @@
-//! What a formation depends on and the store knows. It costs what is open, however much is finished.
+//! The facts for a formation that the store knows. Reading them costs what is open, however much is finished.
 
 use domain::id::ProjectId;
 

@@ -26,7 +26,7 @@ vocabulary! {
     }
 }
 
-/// What a proposal depends on.
+/// The facts that decide a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormationFacts {
     /// Lines of text in the repository, counted up to [`MAX_LINES`].

@@ -59,7 +59,7 @@ pub struct NewOracleQuestion {
     pub question: String,
 }
 
-/// What the oracle of a zone did so far.
+/// The questions to the oracle of a zone so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OracleUse {
     pub zone: String,

@@ -1,4 +1,4 @@
-//! What a formation depends on: tasks that can be worked on at the same time, and the limit of coders.
+//! The facts for a formation: tasks that can be worked on at the same time, and the limit of coders.
 
 use domain::wire::ProjectPatch;
 

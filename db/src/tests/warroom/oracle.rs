@@ -16,7 +16,7 @@ async fn zone(store: &Store, name: &str, oracle: Option<&str>) {
     store.db.set_zone(&Caller::owner(), &store.project, new).await.unwrap();
 }
 
-async fn ask(store: &Store, by: &Caller, zones: &[&str], question: &str) -> Result<Asked> {
+async fn ask_about(store: &Store, by: &Caller, zones: &[&str], question: &str) -> Result<Asked> {
     let zones = zones.iter().map(|zone| (*zone).to_owned()).collect();
     store.db.ask_oracle(by, &store.project, NewOracleQuestion { zones, question: question.to_owned() }).await
 }
@@ -45,13 +45,13 @@ async fn question_reaches_the_oracle_and_its_reply_is_the_answer() {
     let coder = store.agent(&task, AgentKind::Coder).await;
     zone(&store, "audio", Some("ivy")).await;
     let seq = store.db.latest();
-    let asked = ask(&store, &call(&coder.caller, "1"), &["audio/mix.rs"], "Who frees the buffer?").await.unwrap();
+    let asked = ask_about(&store, &call(&coder.caller, "1"), &["audio/mix.rs"], "Who frees the buffer?").await.unwrap();
     let [question] = asked.questions.as_slice() else { panic!("{asked:?}") };
     assert_eq!((question.oracle.as_str(), question.zones.as_slice(), asked.away.len()), ("ivy", &["audio".to_owned()][..], 0));
     assert_eq!(store.kinds_since(seq).await, ["message_sent", "oracle_asked"]);
     let seq = store.db.latest();
-    assert_eq!(ask(&store, &call(&coder.caller, "1"), &["audio/mix.rs"], "Who frees the buffer?").await.unwrap(), asked, "a repeated call");
-    let again = ask(&store, &coder.caller, &["audio"], "Who frees the buffer?").await.unwrap();
+    assert_eq!(ask_about(&store, &call(&coder.caller, "1"), &["audio/mix.rs"], "Who frees the buffer?").await.unwrap(), asked, "a repeated call");
+    let again = ask_about(&store, &coder.caller, &["audio"], "Who frees the buffer?").await.unwrap();
     assert_eq!((again.questions, store.db.latest()), (asked.questions.clone(), seq), "it waits already");
     assert!(!store.db.are_answered(&[question.id]).await.unwrap());
     let read = store.inbox_texts(&ivy).await;
@@ -88,7 +88,7 @@ async fn taken_answer_is_read_once_its_response_arrived() {
     let store = Store::board().await;
     let (ivy, mara, eve) = (store.member("ivy", &[]).await, store.member("mara", &[]).await, store.member("eve", &[]).await);
     zone(&store, "audio", Some("ivy")).await;
-    let question = ask(&store, &mara, &["audio"], "Why?").await.unwrap().questions.remove(0);
+    let question = ask_about(&store, &mara, &["audio"], "Why?").await.unwrap().questions.remove(0);
     store.inbox(&ivy).await;
     let seq = store.db.latest();
     assert_eq!(store.db.take_answers(&mara, vec![question.id]).await.unwrap(), std::slice::from_ref(&question), "no answer yet");
@@ -113,7 +113,7 @@ async fn question_across_zones_goes_to_each_oracle_once() {
         zone(&store, name, Some(oracle)).await;
     }
     store.leaves(&oda, "oda").await;
-    let asked = ask(&store, &lena, &["core", "audio/a.rs", "mixer", "shop"], "Who calls whom?").await.unwrap();
+    let asked = ask_about(&store, &lena, &["core", "audio/a.rs", "mixer", "shop"], "Who calls whom?").await.unwrap();
     assert_eq!(asked.away, ["oda"], "a trusted agent that left reads it when it is back");
     assert_eq!(questions(&store).await, ["lena → human (shop): -", "lena → ivy (audio mixer): -", "lena → oda (core): -"]);
     let of_human = asked.questions.iter().find(|question| question.oracle == "human").unwrap();
@@ -145,11 +145,11 @@ async fn bad_question_is_refused_and_changes_nothing() {
         (&ivy, vec!["audio"], "Why?", "own-zone"),
         (&store.invite(), vec!["audio"], "Why?", "not-registered"),
     ] {
-        assert_eq!(code(ask(&store, by, &zones, question).await), expected, "{zones:?}");
+        assert_eq!(code(ask_about(&store, by, &zones, question).await), expected, "{zones:?}");
     }
     assert_eq!(store.dump().await, before);
     store.send(&ivy, "mara", "Read this").await.unwrap();
-    assert_eq!(code(ask(&store, &mara, &["audio"], "Why?").await), "unread", "as for send");
+    assert_eq!(code(ask_about(&store, &mara, &["audio"], "Why?").await), "unread", "as for send");
     let unknown = domain::id::ProjectId::new(99);
     assert_eq!(code(store.db.oracle_questions(&unknown, None, 1).await), "not-found");
     assert_eq!(code(store.db.oracle_use(&unknown).await), "not-found");

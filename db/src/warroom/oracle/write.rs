@@ -12,10 +12,10 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::warroom::context_left::row::reported;
 
-/// Adds to the counts of the zones `$2` (a JSON list) of a project `$1`: questions, answers, the bytes of answers, and the tokens of their oracles.
+/// Adds to the counts of the zone `$2` of a project `$1`: questions, answers, the bytes of answers, and the tokens of their oracles.
 pub(crate) const COUNT: &str = "UPDATE zones SET questions = questions + $3, answers = answers + $4, answer_bytes = answer_bytes + $5,
       answer_context_tokens = answer_context_tokens + $6
-    WHERE project_id = $1 AND name IN (SELECT value FROM json_each($2))";
+    WHERE project_id = $1 AND name = $2";
 
 /// Stores a question that was just sent.
 pub(super) async fn insert(tx: &mut Tx, caller: &Caller, question: &OracleQuestion) -> Result<()> {
@@ -63,14 +63,16 @@ pub(crate) async fn answered(tx: &mut Tx, caller: &Caller, reply: &Message) -> R
 }
 
 async fn add(tx: &mut Tx, question: &OracleQuestion, [questions, answers, bytes, tokens]: [i64; 4]) -> Result<()> {
-    sqlx::query(COUNT)
-        .bind(question.project_id.as_str())
-        .bind(serde_json::to_string(&question.zones)?)
-        .bind(questions)
-        .bind(answers)
-        .bind(bytes)
-        .bind(tokens)
-        .execute(&mut tx.connection)
-        .await?;
+    for zone in &question.zones {
+        sqlx::query(COUNT)
+            .bind(question.project_id.as_str())
+            .bind(zone)
+            .bind(questions)
+            .bind(answers)
+            .bind(bytes)
+            .bind(tokens)
+            .execute(&mut tx.connection)
+            .await?;
+    }
     Ok(())
 }
