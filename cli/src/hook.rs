@@ -1,5 +1,5 @@
-//! `vibe-relay hook`: called by Claude Code when an agent starts a helper, edits a file or shortens its conversation, and when a helper ends.
-//! The board may refuse the start and the edit. Must not know how many helpers are allowed, or who holds a file.
+//! `vibe-relay hook`: called by Claude Code when an agent starts a helper, edits a file, runs a shell command or shortens its conversation,
+//! and when a helper ends. The board may refuse the start and the edit. Must not know how many helpers are allowed, or who holds a file.
 
 use std::io::Read;
 use std::path::Path;
@@ -40,8 +40,8 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
     let access = BoardAccess::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let occasion = HookInput::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
-    let response = match occasion.edit() {
-        Some((path, call_id)) => edit_response(&access, &occasion, path, &call_id).await,
+    let response = match occasion.edits(&|path| Path::new(path).is_dir()) {
+        Some(files) => edit_response(&access, &occasion, files).await,
         None => hook_response(&access, &occasion, TIMEOUTS).await,
     };
     if let Some(response) = response {
@@ -50,13 +50,16 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The answer about an edit: nothing if the agent may edit the file and there is nothing to say. Without the board, no edit is safe.
-async fn edit_response(access: &BoardAccess, occasion: &HookInput, path: &str, call_id: &str) -> Option<Value> {
-    let claim = json!({"file_path": path});
-    match ::mcp::call_tool(&access.database, &access.token, "claim_file", claim, call_id, TIMEOUTS.start).await {
-        Ok(warning) => (!warning.trim().is_empty()).then(|| occasion.note(&warning)),
-        Err(error) => occasion.refusal(&error.to_string()),
+/// The answer about changes of files: nothing if the agent may make them and there is nothing to say. Without the board, no edit is safe.
+async fn edit_response(access: &BoardAccess, occasion: &HookInput, files: Vec<(String, String)>) -> Option<Value> {
+    let mut warnings = Vec::new();
+    for (path, call_id) in files {
+        match ::mcp::call_tool(&access.database, &access.token, "claim_file", json!({"file_path": path}), &call_id, TIMEOUTS.start).await {
+            Ok(warning) => warnings.extend(Some(warning).filter(|warning| !warning.trim().is_empty())),
+            Err(error) => return occasion.refusal(&error.to_string()),
+        }
     }
+    (!warnings.is_empty()).then(|| occasion.note(&warnings.join("\n")))
 }
 
 /// The answer for Claude Code, if it needs one.

@@ -1,4 +1,4 @@
-//! Two real agents on one file: the hook refuses the second at the edit, and both changes merge without a conflict. If the project only warns,
+//! Two real agents on one file: the hook refuses the second at the edit and in the shell, and both changes merge without a conflict. If the project only warns,
 //! the same work conflicts.
 
 use domain::board::comment::AuthorRole;
@@ -31,6 +31,8 @@ async fn second_agent_on_a_file_is_refused_at_the_edit_and_gets_it_later() {
 
     let refused = model.requests_of("coder").into_iter().rfind(|request| request.text().contains("README.md is claimed by coder-")).unwrap();
     assert!(refused.text().contains("Work on other files."), "the refusal names the next step");
+    let refusals = model.requests_of("coder").iter().map(|request| request.text().matches("README.md is claimed by coder-").count()).max();
+    assert!(refusals >= Some(2), "the shell is refused as the edit is: {refusals:?}");
     let runs = server.runs(&second).await.unwrap();
     let ends: Vec<Option<EndClass>> = runs.iter().map(|run| run.end_class).collect();
     assert_eq!(ends[..2], [Some(EndClass::Parked), Some(EndClass::Finished)], "{runs:?}");

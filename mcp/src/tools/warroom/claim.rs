@@ -84,8 +84,11 @@ async fn claim_file(call: Call, given: ClaimFile) -> Result<Answer, Failure> {
 async fn claim_for_edit(call: &Call, project: &ProjectId, given: String) -> Result<Answer, Failure> {
     let path = match locate(call, project, given).await {
         Ok(path) => path,
-        // The agent may write what no repository contains, such as a file in /tmp.
-        Err(Failure::Store(db::Error::Refused(Refusal::Claim(ClaimRefusal::Outside { .. })))) => return Ok(Answer::new("", json!({}))),
+        // The agent may write what no repository contains, such as a file in /tmp. What a command such as `git checkout -- .` changes is compared
+        // when the work is submitted.
+        Err(Failure::Store(db::Error::Refused(Refusal::Claim(ClaimRefusal::Outside { .. } | ClaimRefusal::WholeRepository)))) => {
+            return Ok(Answer::new("", json!({})));
+        }
         Err(failure) => return Err(failure),
     };
     let warning = match call.db.claim_for_edit(&call.caller, project, &path).await? {
@@ -173,5 +176,8 @@ async fn locate(call: &Call, project: &ProjectId, given: String) -> Result<Claim
     let Checkout { git_dir, path } = checkout_of(call, project).await?;
     let located = in_lane(&git_dir.clone(), Effort::Brief, move || Repository::open(&git_dir)?.locate(&path, &given)).await??;
     let Some(inside) = located else { return Err(ClaimRefusal::Outside { path: excerpt(&shown, MAX_SHOWN) }.into()) };
+    if inside.is_empty() {
+        return Err(ClaimRefusal::WholeRepository.into());
+    }
     Ok(ClaimPath::parse(&inside, &[])?)
 }

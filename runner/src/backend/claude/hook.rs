@@ -1,5 +1,5 @@
-//! Hooks: Claude Code asks this program before an agent starts a helper, edits a file or shortens its conversation, and reports the helper's
-//! end.
+//! Hooks: Claude Code asks this program before an agent starts a helper, edits a file, runs a shell command or shortens its conversation, and
+//! reports the helper's end.
 //!
 //! Pure: it builds the settings, reads the input of a hook and writes its output. The board decides what is allowed.
 
@@ -10,16 +10,17 @@ use domain::team::minion::MinionStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tool::{EDIT_TOOLS, HELPER_TOOL};
+use super::tool::{EDIT_TOOLS, HELPER_TOOL, SHELL_TOOL};
 use crate::backend::BOARD_SERVER;
+use crate::shell_writes::written_files;
 
 /// The command of this program that the hooks start. Its argument is the path of the run's MCP configuration.
 const COMMAND: &str = "hook";
 /// How long a hook may take, in seconds. It is longer than the hook waits for the board, and the agent waits for its hooks.
 const TIMEOUT_SECONDS: u32 = 15;
 
-/// The settings of one run. The board is asked before every start of a helper and every edit, and told about the end of each helper. Before
-/// a conversation is shortened, the hook prints what its summary has to keep.
+/// The settings of one run. The board is asked before every start of a helper, every edit and every shell command that writes files, and told
+/// about the end of each helper. Before a conversation is shortened, the hook prints what its summary has to keep.
 ///
 /// Program and arguments are separate, so no shell parses them. A hook that fails blocks what it was asked about, and the user's own settings
 /// cannot disable it. Only a coder's edits are kept, so that only they need a claim.
@@ -35,7 +36,7 @@ pub fn settings(program: &Path, mcp_config_file: &Path, phase: AgentKind) -> Val
     let matching = |tools: &str, hook: &Value| json!({ "matcher": tools, "hooks": [hook] });
     let mut before = vec![matching(HELPER_TOOL, &blocking)];
     if phase == AgentKind::Coder {
-        before.push(matching(&EDIT_TOOLS.join("|"), &blocking));
+        before.push(matching(&[&EDIT_TOOLS[..], &[SHELL_TOOL]].concat().join("|"), &blocking));
     }
     json!({
         "disableAllHooks": false,
@@ -90,6 +91,9 @@ pub struct HookInput {
     tool_use_id: String,
     #[serde(default)]
     tool_input: Value,
+    /// The folder where a shell command runs.
+    #[serde(default)]
+    cwd: String,
     /// Present when the helper failed.
     #[serde(default)]
     error: Option<String>,
@@ -121,13 +125,18 @@ impl HookInput {
         serde_json::from_str(text)
     }
 
-    /// The file that the agent is about to edit, and the idempotency key of its claim; `None` when this is about something else.
-    pub fn edit(&self) -> Option<(&str, String)> {
-        if self.hook_event_name != HookEvent::PreToolUse || !EDIT_TOOLS.contains(&self.tool_name.as_str()) {
+    /// The files that the agent is about to change, each with the idempotency key of its claim; `None` when this is about something else.
+    /// `is_folder` tells whether a path is one.
+    pub fn edits(&self, is_folder: &dyn Fn(&str) -> bool) -> Option<Vec<(String, String)>> {
+        if self.hook_event_name != HookEvent::PreToolUse {
             return None;
         }
+        if self.tool_name == SHELL_TOOL {
+            let files = written_files(self.tool_input["command"].as_str().unwrap_or_default(), &self.cwd, is_folder);
+            return Some(files.into_iter().enumerate().map(|(at, path)| (path, format!("{}/edit/{at}", self.tool_use_id))).collect());
+        }
         let path = ["file_path", "notebook_path"].into_iter().find_map(|key| self.tool_input[key].as_str()).unwrap_or_default();
-        Some((path, format!("{}/edit", self.tool_use_id)))
+        EDIT_TOOLS.contains(&self.tool_name.as_str()).then(|| vec![(path.to_owned(), format!("{}/edit", self.tool_use_id))])
     }
 
     /// The output that lets a tool run and tells the agent something.
@@ -192,7 +201,7 @@ mod tests {
         let settings = |phase| settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"), phase);
         insta::assert_snapshot!(settings(AgentKind::Reviewer), @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreCompact":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}]}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
         let edits = settings(AgentKind::Coder)["hooks"]["PreToolUse"][1].take();
-        insta::assert_snapshot!(edits, @r#"{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Edit|Write|MultiEdit|NotebookEdit"}"#);
+        insta::assert_snapshot!(edits, @r#"{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Edit|Write|MultiEdit|NotebookEdit|Bash"}"#);
     }
 
     #[test]
@@ -209,12 +218,24 @@ mod tests {
             HookInput::read(&text.to_string()).unwrap()
         };
         for (tool, key) in [("Edit", "file_path"), ("Write", "file_path"), ("NotebookEdit", "notebook_path")] {
-            assert_eq!(input(tool, key).edit(), Some(("/w/a.rs", "toolu_2/edit".to_owned())), "{tool}");
+            assert_eq!(input(tool, key).edits(&|_| false), Some(vec![("/w/a.rs".to_owned(), "toolu_2/edit".to_owned())]), "{tool}");
         }
-        assert_eq!(input("Read", "file_path").edit(), None);
-        assert_eq!(HookInput::read(STARTS).unwrap().edit(), None);
+        assert_eq!(input("Read", "file_path").edits(&|_| false), None);
+        assert_eq!(HookInput::read(STARTS).unwrap().edits(&|_| false), None);
         assert_eq!(input("Write", "file_path").report(), None);
         insta::assert_snapshot!(input("Edit", "file_path").note("ole edits it."), @r#"{"hookSpecificOutput":{"additionalContext":"ole edits it.","hookEventName":"PreToolUse"}}"#);
+    }
+
+    #[test]
+    fn shell_command_names_the_files_that_it_writes() {
+        let edits = |moment: &str, command: &str| {
+            let text = json!({"hook_event_name": moment, "tool_name": "Bash", "tool_use_id": "toolu_3", "cwd": "/w", "tool_input": {"command": command}});
+            HookInput::read(&text.to_string()).unwrap().edits(&|_| false)
+        };
+        let named = [("/w/a", "toolu_3/edit/0"), ("/w/b", "toolu_3/edit/1")].map(|(path, id)| (path.to_owned(), id.to_owned()));
+        assert_eq!(edits("PreToolUse", "cp x b && echo y > a"), Some(named.to_vec()));
+        assert_eq!(edits("PreToolUse", "cargo test"), Some(Vec::new()));
+        assert_eq!(edits("PostToolUse", "echo y > a"), None);
     }
 
     #[test]

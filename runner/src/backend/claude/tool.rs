@@ -9,6 +9,8 @@ use crate::backend::BOARD_SERVER;
 pub(super) const HELPER_TOOL: &str = "Agent";
 /// The tools that change files.
 pub(super) const EDIT_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+/// The tool that runs shell commands.
+pub(super) const SHELL_TOOL: &str = "Bash";
 /// The tool that only updates the agent's own plan.
 const PLAN_TOOL: &str = "TodoWrite";
 
@@ -23,7 +25,7 @@ pub(super) fn tool_call(id: String, name: &str, input: &Value) -> ToolCall {
         "Write" => (ToolKind::Write, argument("file_path")),
         "Edit" | "MultiEdit" => (ToolKind::Edit, argument("file_path")),
         "NotebookEdit" => (ToolKind::Edit, argument("notebook_path")),
-        "Bash" => (ToolKind::Execute, argument("command")),
+        SHELL_TOOL => (ToolKind::Execute, argument("command")),
         "Grep" | "Glob" => (ToolKind::Search, argument("pattern")),
         "WebFetch" => (ToolKind::Fetch, argument("url")),
         "WebSearch" | "ToolSearch" => (ToolKind::Search, argument("query")),
