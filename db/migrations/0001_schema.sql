@@ -147,6 +147,11 @@ CREATE TABLE tasks (
   tokens         INTEGER NOT NULL DEFAULT 0,
   -- The limit of the task or of its run that was last noticed to be nearly used up.
   near_limit     TEXT CHECK (near_limit IS NULL OR json_valid(near_limit)),
+  -- The updates by participants, and how many there were when a person was last asked about them.
+  activity_count INTEGER NOT NULL DEFAULT 0,
+  activity_asked INTEGER NOT NULL DEFAULT 0,
+  -- Set when its session ended before anybody began it, until a lead decides or it begins.
+  old            TEXT CHECK (old IN ('unreviewed', 'stale')),
   approved_by    TEXT,
   verified_by    TEXT,
   created_at     TEXT NOT NULL,
@@ -170,6 +175,8 @@ CREATE INDEX tasks_schedulable ON tasks (project_id) WHERE status IN ('backlog',
 CREATE INDEX tasks_runnable ON tasks (project_id, status) WHERE status IN ('backlog', 'in_progress', 'in_review') AND (held_by IS NULL OR held_by = 'plan');
 CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to)
   WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL;
+-- Tasks that a lead has to decide about.
+CREATE INDEX tasks_unreviewed ON tasks (project_id, length(id), id) WHERE old = 'unreviewed';
 -- Finished tasks that somebody has to look at, or whose checkout is left.
 CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;

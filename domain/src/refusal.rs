@@ -51,6 +51,8 @@ macro_rules! each_refusal {
             Handover($crate::warroom::handover::HandoverRefusal),
             Result($crate::warroom::result::ResultRefusal),
             Debrief($crate::warroom::debrief::DebriefRefusal),
+            OldTask($crate::warroom::old_task::OldTaskRefusal),
+            Workload($crate::warroom::workload::WorkloadRefusal),
             Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
             Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
             Zone($crate::warroom::zone::refusal::ZoneRefusal),

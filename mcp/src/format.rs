@@ -41,6 +41,9 @@ pub(crate) fn line(card: &Card, status: &str) -> String {
     if let Some(run) = &card.run {
         text += &format!(" · {} running ({}, attempt {})", run.id, run.phase, run.attempt);
     }
+    if card.activity_count > 0 {
+        text += &format!(" · activity: {}", card.activity_count);
+    }
     if card.comments > 0 {
         text += &format!(" · comments: {}", card.comments);
     }
@@ -68,9 +71,12 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
             "content": excerpt(&comment.content, MAX_EXCERPT),
         })).collect::<Vec<_>>(),
     });
-    // Contributors and goal appear only if they are set.
+    // Contributors, updates and goal appear only if they are set.
     if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.contributors)) {
         data.extend(hands);
+        if card.activity_count > 0 {
+            data.insert("activity_count".to_owned(), json!(card.activity_count));
+        }
         if let Some(goal) = &card.goal_id {
             data.insert("goal_id".to_owned(), json!(goal));
         }

@@ -3,6 +3,8 @@
 //! The position of each agent is only kept in memory, so after a restart a notice may repeat, but none is lost. It must not know any tool
 //! except the one that reads the inbox.
 
+mod changed_files;
+
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +20,7 @@ use domain::warroom::context_left::Condition;
 use domain::warroom::transport::Transport;
 use serde::Serialize;
 
+use self::changed_files::SeenFiles;
 use crate::handler::CHECK_INBOX;
 use crate::push::stream::unread;
 
@@ -45,6 +48,8 @@ pub(crate) enum Notice {
     ContextLeft { percent: u64, condition: Condition },
     /// The agent's report about its context is older than its class allows.
     ReportDue,
+    /// Files that the agent claims, or of its zones, changed since it loaded them.
+    ChangedFiles { count: u32 },
     /// The human stopped this run.
     Stopped,
 }
@@ -68,6 +73,10 @@ impl Notice {
             }
             Self::ContextLeft { percent, condition } => format!("{percent} % of your context is left ({condition}): take light tasks only"),
             Self::ReportDue => "your report about your context is old: call set_context, because send is refused until then".to_owned(),
+            Self::ChangedFiles { count } => {
+                let (files, them) = if *count == 1 { ("file", "it") } else { ("files", "them") };
+                format!("{count} {files} changed since you last loaded {them}: call check_freshness")
+            }
             Self::Stopped => "the human stopped this run: end your turn now".to_owned(),
         }
     }
@@ -85,6 +94,7 @@ struct Position {
     /// The condition of an agent that reports its context, and the report that was due.
     condition: Option<Condition>,
     due: Option<Timestamp>,
+    files: SeenFiles,
 }
 
 /// The position up to which an agent got notices.
@@ -143,7 +153,12 @@ impl Notices {
                 notices.push(Notice::UnreadKnowledge { count: now.knowledge });
             }
         }
-        notices.extend(context_notices(&db.reported_context(caller).await?, db::now(), &mut now));
+        let reported = db.reported_context(caller).await?;
+        notices.extend(context_notices(&reported, db::now(), &mut now));
+        // Without a report, nobody knows when the agent loaded a file.
+        if let (Caller::Agent(agent), Some(_)) = (caller, reported.last_report) {
+            notices.extend(now.files.look(db, agent, db::now()).await);
+        }
         self.remember(reader, NoticeCursor { before, now, call });
         Ok(notices)
     }

@@ -1,5 +1,6 @@
 //! The tools as a client meets them: over HTTP in all revisions of the protocol and through the bridge, on a real store and repository.
 
+mod activity;
 mod audit;
 mod auth;
 mod bad_input;

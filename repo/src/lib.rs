@@ -22,6 +22,7 @@ mod evidence_request;
 mod exclusive;
 mod feature;
 mod file_history;
+mod file_times;
 mod filter;
 mod handle;
 mod history;

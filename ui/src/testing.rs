@@ -42,6 +42,8 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         tokens: 100,
         near_limit: None,
         protected_paths: None,
+        activity_count: 0,
+        old: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     }

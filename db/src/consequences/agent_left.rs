@@ -61,7 +61,8 @@ pub(crate) async fn task_agents_left(tx: &mut Tx, project: &ProjectId, task: &Ta
 /// Requests attention on every open task of an agent that left. Other attention takes precedence.
 async fn flag_open_tasks(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let mut cards = open_tasks_of(tx, project, name).await?;
-    cards.retain(|card| card.attention.as_ref().is_none_or(|attention| attention.kind == AttentionKind::AssigneeUnresponsive));
+    let is_about_assignee = |kind| matches!(kind, AttentionKind::AssigneeUnresponsive | AttentionKind::OftenUpdated);
+    cards.retain(|card| card.attention.as_ref().is_none_or(|attention| is_about_assignee(attention.kind)));
     for card in &cards {
         let detail = format!("The assignee {name} left. Assign another agent, or unassign the task and press Start.");
         attention::request(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::ReviewLimit, detail)).await?;

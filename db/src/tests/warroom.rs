@@ -1,6 +1,8 @@
-//! Tests of the war room: battle plans, claims, classes of agents, the context that they have left, debriefs, who is present, handovers, heat
-//! maps, knowledge, leads and models, questions to oracles, the raid log, results of tasks, orders by trigger words, and zones.
+//! Tests of the war room: the activity of agents, battle plans, claims, classes of agents, the context that they have left, debriefs, who is
+//! present, formations, handovers, heat maps, knowledge, leads and models, questions to oracles, the raid log, results of tasks, tasks that a
+//! session leaves, orders by trigger words, workloads, and zones.
 
+mod activity;
 mod battle_plan;
 mod claim;
 mod claim_storm;
@@ -14,9 +16,11 @@ mod index;
 pub(in crate::tests) mod knowledge;
 mod lead;
 mod model;
+mod old_task;
 mod oracle;
 mod party;
 mod raid_log;
 mod result;
 mod trigger;
+mod workload;
 mod zone;

@@ -12,6 +12,7 @@ use crate::engine::open::Db;
 use crate::error::Result;
 use crate::team::participant::row as participant;
 use crate::warroom::battle_plan::write as battle_plan;
+use crate::warroom::old_task::write as old_task;
 use crate::warroom::raid_log::write as raid_log;
 use crate::warroom::trigger::write as trigger;
 
@@ -35,7 +36,8 @@ impl Db {
         .await
     }
 
-    /// Ends the session: its battle plans are completed, and entries of low priority leave the raid log. Leads need a new plan afterwards.
+    /// Ends the session: its battle plans are completed, and entries of low priority leave the raid log. Leads need a new plan afterwards, and
+    /// decide about the tasks that nobody has begun before they create others.
     ///
     /// # Errors
     /// When the caller is not a lead, tasks are open, or no debrief was filed in this session.
@@ -59,6 +61,7 @@ impl Db {
                 let plans = battle_plan::complete_all(tx, caller, &project).await?;
                 trigger::end_all(tx, caller, &project).await?;
                 let log_entries = raid_log::remove_routine(tx, &project).await?;
+                old_task::mark(tx, caller, &project).await?;
                 write::end_session(tx, caller, &project).await?;
                 Ok(SessionEnd { ended_at: tx.now, plans, log_entries, waiting })
             })

@@ -50,6 +50,7 @@ impl Topic {
             | "task_settled"
             | "task_held"
             | "task_released"
+            | "task_aged"
             | "question_asked"
             | "question_answered"
             | "permission_asked"

@@ -37,6 +37,8 @@ vocabulary! {
         NoOutcome = "protocol",
         /// The assignee sent no heartbeat for too long.
         AssigneeUnresponsive = "silent",
+        /// Its assignee updated it again and again.
+        OftenUpdated = "often_updated",
         /// Its approved commit changes protected paths, and a person must approve it too.
         ProtectedPaths = "protected_paths",
         /// Its agent asks whether it may use a tool.
@@ -61,7 +63,7 @@ impl AttentionKind {
 
     /// Whether it remains when its task loses its assignee: only attention that the assignee caused ends.
     pub const fn survives_unassignment(self) -> bool {
-        !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive)
+        !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive | Self::OftenUpdated)
     }
 }
 
@@ -140,6 +142,15 @@ impl Attention {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip), limit: None }
     }
 
+    /// Creates the attention for a task that its assignee updates again and again.
+    pub fn often_updated(assignee: &str, updates: u32) -> Self {
+        let detail = format!(
+            "{assignee} and others updated it {updates} times, which often means that the approach or the agent is wrong. Press Retry to let \
+             {assignee} go on, or assign it to another agent."
+        );
+        Self::new(AttentionKind::OftenUpdated, detail)
+    }
+
     /// Creates the attention for work that repeats itself in `rounds` review rounds.
     pub fn no_progress(rounds: u32) -> Self {
         let detail = format!("The same changes were sent back {rounds} times with the same findings. {}", Obstacle::NoProgress.remedy());
@@ -196,7 +207,7 @@ mod tests {
     fn attention_survives_only_changes_that_do_not_resolve_it() {
         assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent", "permission", "interrupted"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
-        assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);
+        assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent", "often_updated"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::team::person::is_person;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 use crate::warroom::context_left::Condition;
+use crate::warroom::old_task::OldTask;
 
 /// The summary of a task. Events about the task carry it as it was after the event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -65,8 +66,19 @@ pub struct Card {
     /// The protected paths that its last submitted or approved commit changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protected_paths: Option<ProtectedChange>,
+    /// How often participants updated it with `update_task`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub activity_count: u32,
+    /// What a lead decided about it, if it is left from a session that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<OldTask>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Card {

@@ -30,7 +30,7 @@ vocabulary! {
         /// Finished without a change to merge: plans and orchestration rounds.
         Closed = "closed",
         Failed = "failed",
-        /// Its assignee is unresponsive, or it was sent back too often.
+        /// Its assignee is unresponsive, it was sent back too often, or it is left from a session that ended.
         Stale = "stale",
         Abandoned = "abandoned",
         Obsolete = "obsolete",
@@ -58,6 +58,7 @@ impl Stage {
             Status::InReview => Self::Review,
             Status::InProgress if card.run.is_some() || card.contributors.assigned_to.is_some() => Self::InProgress,
             Status::InProgress => Self::Assigned,
+            Status::Backlog if card.old.is_some() => Self::Stale,
             Status::Backlog if card.held_by.is_some() => Self::Pending,
             Status::Backlog if matches!(card.wait_reason, Some(WaitReason::BlockedBy { .. } | WaitReason::PlanUnfinished { .. })) => Self::Blocked,
             Status::Backlog if card.contributors.assigned_to.is_some() => Self::Assigned,
@@ -89,8 +90,19 @@ impl Stage {
             // A move from in_review to itself is an approval, and one from done to itself a verification.
             Self::Review if card.status != Status::InReview => Some(Status::InReview),
             Self::Failed if card.status.is_open() => Some(Status::Cancelled),
+            Self::Abandoned | Self::Obsolete if card.status == Status::Backlog => Some(Status::Cancelled),
             Self::Completed if card.status != Status::Done => Some(Status::Done),
             Self::Verified if card.status == Status::Done => Some(Status::Done),
+            _ => None,
+        }
+    }
+
+    /// Returns the reason of a change to this stage, if that cancels the task.
+    pub const fn cancel_reason(self) -> Option<CancelReason> {
+        match self {
+            Self::Failed => Some(CancelReason::Failed),
+            Self::Abandoned => Some(CancelReason::Abandoned),
+            Self::Obsolete => Some(CancelReason::Obsolete),
             _ => None,
         }
     }
@@ -102,7 +114,10 @@ impl Stage {
             Some(Status::Backlog) if card.status == Status::Backlog => vec![Mover::Human, Mover::Lead],
             Some(to) => {
                 let rules = TABLE.iter().filter(|rule| rule.from == card.status && rule.to == to && rule.phases.contains(&card.phase));
-                rules.flat_map(|rule| rule.movers.iter().copied()).collect()
+                // A lead drops what no agent has. That did not fail.
+                let drops = card.contributors.assigned_to.is_none() && matches!(self, Self::Abandoned | Self::Obsolete);
+                let may = |mover: &Mover| drops || *mover != Mover::Lead || card.status != Status::Backlog;
+                rules.flat_map(|rule| rule.movers.iter().copied()).filter(may).collect()
             }
         }
     }

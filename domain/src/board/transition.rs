@@ -124,6 +124,8 @@ pub const TABLE: &[Rule] = &[
     Rule { from: InProgress, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
     Rule { from: Backlog, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
     Rule { from: InProgress, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
+    // A lead drops work that nobody has begun.
+    Rule { from: Backlog, to: Cancelled, movers: &[Lead], phases: CODER, requirement: Reason },
     // It failed; a lead can reassign it.
     Rule { from: InProgress, to: Cancelled, movers: &[Assignee], phases: CODER, requirement: Reason },
     Rule { from: InReview, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },

@@ -42,6 +42,7 @@ use crate::warroom::claim::ClaimEvent;
 use crate::warroom::debrief::DebriefEvent;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::knowledge::KnowledgeEvent;
+use crate::warroom::old_task::OldTask;
 use crate::warroom::oracle::OracleEvent;
 use crate::warroom::raid_log::RaidLogEvent;
 use crate::warroom::result::ResultEvent;
@@ -267,6 +268,9 @@ fn of_task(event: &TaskEvent, task: &str, who: &dyn Fn(&str) -> String) -> Strin
         TaskEvent::Assigned { to: None } => format!("took the assignment from {task}"),
         TaskEvent::SubmissionStored {} => format!("stored the result of {task}"),
         TaskEvent::Verified { .. } => format!("verified {task}"),
+        TaskEvent::Aged { old: Some(OldTask::Unreviewed) } => format!("left {task} to the next session"),
+        TaskEvent::Aged { old: Some(OldTask::Stale) } => format!("put {task} aside as stale"),
+        TaskEvent::Aged { old: None } => format!("decided that {task} is still open"),
         TaskEvent::Linked { goal: Some(goal) } => format!("linked {task} to the goal {goal}"),
         TaskEvent::Linked { goal: None } => format!("removed {task} from its goal"),
     }

@@ -62,6 +62,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"task_assigned","to":"platform/mara"}
     {"kind":"result_stored"}
     {"kind":"task_verified","by":"platform/mara"}
+    {"kind":"task_aged","old":"unreviewed"}
     {"kind":"task_linked","goal":"GOAL-006"}
     {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
     {"kind":"comment_edited","comment":"NOTE-004"}

@@ -281,6 +281,10 @@ fn codes_sentences_and_hints_are_stable() {
         Close each with close_task, or have it marked as failed with update_task; list_tasks shows who has it.
     debrief-missing: BLOCKED: the session cannot end, because no debrief was filed in it
         Call debrief with what was reached and what the next session should begin with, then end_session.
+    old-tasks: BLOCKED: creating tasks waits for your review of 1 task from the session that ended: TASK-007
+        Call update_task for each with the status stale, obsolete, or ready if it is still open; get_task shows what it is.
+    context-used-up: BLOCKED: platform/mara has 12 % of its context left and has to hand over first
+        Send "fenix_down platform/mara" to it, or assign the task to another agent; party_status shows how much each has left.
     order-needs-a-lead: BLOCKED: platform/mara is not a lead, and a message that begins with rally is an order
         Ask a lead for it with send. To write about rally, begin the message with another word.
     order-without-agent: sitrep is for one agent, and the message names none

@@ -104,11 +104,11 @@ fn are(count: usize) -> String {
     if count == 1 { "1 task is".to_owned() } else { format!("{count} tasks are") }
 }
 
-fn named(tasks: &[TaskId]) -> String {
+pub(super) fn named(tasks: &[TaskId]) -> String {
     tasks.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-fn and_more(more: usize) -> String {
+pub(super) fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 

@@ -6,9 +6,12 @@ use utoipa::ToSchema;
 use crate::board::status::Status;
 use crate::id::TaskId;
 use crate::team::agent::Agent;
+use crate::warroom::claim::ClaimPath;
 
 /// The most tasks of one agent that are listed.
 pub const MAX_TASKS: usize = 5;
+/// The most claims of one agent that are listed.
+pub const MAX_CLAIMS: usize = 5;
 
 /// One agent of the party.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -18,6 +21,18 @@ pub struct PartyMember {
     pub tasks: Vec<PartyTask>,
     /// Tasks beyond those.
     pub further_tasks: u32,
+    /// The updates of its open tasks.
+    #[serde(default)]
+    pub activity_count: u32,
+    /// Some of the paths that it holds, and how many more there are.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    pub claims: Vec<ClaimPath>,
+    #[serde(default)]
+    pub further_claims: u32,
+    /// Whether its report about its context is older than its class allows.
+    #[serde(default)]
+    pub is_report_due: bool,
 }
 
 /// A task that an agent works on, or that it was assigned.

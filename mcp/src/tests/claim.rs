@@ -82,7 +82,9 @@ async fn hook_of_a_coder_claims_what_it_edits() {
     let in_first = one.worktree.join("src/lib.rs");
     let in_second = two.worktree.join("src/lib.rs");
     assert_eq!(done(&first, "claim_file", json!({"file_path": in_first})).await.text, "");
-    assert_eq!(done(&second, "claim_file", json!({"file_path": "/tmp/notes.md"})).await.text, "", "no repository holds it");
+    for unclaimed in ["/tmp/notes.md".into(), two.worktree.clone()] {
+        assert_eq!(done(&second, "claim_file", json!({"file_path": unclaimed})).await.text, "", "it is no file of a repository");
+    }
     let text = refused(&second, "claim_file", json!({"file_path": in_second})).await;
     assert!(text.contains(&format!("src/lib.rs is claimed by coder-{} since ", one.task)), "{text}");
     let patch = ProjectPatch { claim_mode: Some(ClaimMode::Advisory), ..ProjectPatch::default() };

@@ -43,6 +43,7 @@ async fn invite_token_gives_each_agent_a_name_and_token() {
     mara_row["registered_at"] = json!("…");
     insta::assert_json_snapshot!(mara_row, @r#"
     {
+      "activity_count": 0,
       "class": "coder",
       "connected": "…",
       "context": null,

@@ -84,7 +84,7 @@ async fn list_shows_open_tasks_and_warns_of_gone_assignees() {
     done(&team.mara, "check_inbox", json!({})).await;
     done(&team.mara, "update_task", json!({"task_id": team.task, "status": "in_progress"})).await;
     let by_stage = done(&team.tess, "list_tasks", json!({"status": "in_progress", "assigned_to": "mara", "project": ""})).await;
-    insta::assert_snapshot!(by_stage.text.lines().next().unwrap(), @"TASK-002 [in_progress] coder: Search · assigned to platform/mara as builder");
+    insta::assert_snapshot!(by_stage.text.lines().next().unwrap(), @"TASK-002 [in_progress] coder: Search · assigned to platform/mara as builder · activity: 1");
     assert_eq!(by_stage.data["warnings"], json!([]));
     assert_eq!(done(&team.tess, "list_tasks", json!({"assigned_to": "tess"})).await.text.lines().next(), Some("No tasks."));
     done(&team.mara, "fenix_down", json!({"manifest": "Nothing is open."})).await;
@@ -141,7 +141,7 @@ async fn goal_follows_its_tasks_and_is_signed_off() {
     let status = done(&team.tess, "goal_status", json!({"goal_id": "GOAL-001"})).await;
     insta::assert_snapshot!(status.text.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
     GOAL-001 [pending_verify] People find things: 1/1 verified, 1/1 completed.
-    TASK-002 [verified] coder: Search · assigned to platform/mara as builder
+    TASK-002 [verified] coder: Search · assigned to platform/mara as builder · activity: 1
     ");
     let signed = done(&team.lena, "verify_goal", json!({"goal_id": "GOAL-001", "notes": "found"})).await;
     assert!(signed.text.starts_with("GOAL-001 is signed off. GOAL-001 [verified]"), "{}", signed.text);

@@ -259,7 +259,18 @@ pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
 
 /// The stages that an agent can request.
 pub(crate) fn stage(_: &mut SchemaGenerator) -> Schema {
-    one_of(&[Stage::Pending, Stage::Assigned, Stage::InProgress, Stage::Review, Stage::Completed, Stage::Failed, Stage::Verified])
+    one_of(&[
+        Stage::Pending,
+        Stage::Assigned,
+        Stage::Ready,
+        Stage::InProgress,
+        Stage::Review,
+        Stage::Completed,
+        Stage::Failed,
+        Stage::Verified,
+        Stage::Stale,
+        Stage::Obsolete,
+    ])
 }
 
 /// The roles in which managed agents and the human write.

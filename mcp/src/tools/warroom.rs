@@ -1,8 +1,9 @@
-//! The tools of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders,
-//! questions to oracles, zones, the heat map, the context that agents have left, and who is present.
+//! The tools of the war room: the activity of agents, claims of files, battle plans, the raid log, handovers, knowledge, results of tasks,
+//! debriefs, orders, questions to oracles, zones, the heat map, the context that agents have left, and who is present.
 //!
 //! It must not know the tools of other areas.
 
+mod activity;
 mod battle_plan;
 mod claim;
 mod context_left;
@@ -20,6 +21,7 @@ mod zone;
 use super::definition::ToolDefinition;
 
 pub(super) const TOOLS: &[&[ToolDefinition]] = &[
+    activity::TOOLS,
     battle_plan::TOOLS,
     claim::TOOLS,
     context_left::TOOLS,

@@ -80,6 +80,8 @@ fn task(title: &str, description: &str) -> Task {
         tokens: 0,
         near_limit: None,
         protected_paths: None,
+        activity_count: 0,
+        old: None,
         created_at: nine(),
         updated_at: nine(),
     };

@@ -163,7 +163,10 @@ fn file_name(path: &str) -> Option<&str> {
 /// The files that `sed -i` changes: all arguments but the first, which is the script unless an option has one.
 fn in_place(arguments: &Arguments<'_>, scripts: &[&str]) -> Vec<String> {
     let is_in_place = arguments.options.iter().any(|(option, _)| option.starts_with("--in-place"))
-        || arguments.options.iter().any(|(option, _)| !option.starts_with("--") && option.split('.').next().is_some_and(|letters| letters.contains('i')));
+        || arguments
+            .options
+            .iter()
+            .any(|(option, _)| !option.starts_with("--") && option.split('.').next().is_some_and(|letters| letters.contains('i')));
     if !is_in_place {
         return Vec::new();
     }

@@ -29,6 +29,7 @@ use crate::team::agent::row as agents;
 use crate::team::participant::row::{self as participant, Participant};
 use crate::warroom::battle_plan::{row as battle_plans, write as battle_plan};
 use crate::warroom::lead::row as lead;
+use crate::warroom::old_task::row as old_tasks;
 
 impl Db {
     /// Creates one task. A task of the human or of an external agent is held until the human starts it, unless it has an assignee, which is
@@ -36,7 +37,8 @@ impl Db {
     ///
     /// # Errors
     /// When a text is invalid, a dependency is unknown or makes a cycle, the caller may not create tasks, an external agent that is not a
-    /// lead names a parent or a goal, or is a lead without a battle plan or outside its zone, or the assignee is not an active external agent or may not have the hat.
+    /// lead names a parent or a goal, or is a lead without a battle plan, outside its zone or with unreviewed tasks of an ended session, or the
+    /// assignee is not an active external agent or may not have the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let project_id = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -51,6 +53,7 @@ impl Db {
                 }
                 require_class(tx, caller, &participant).await?;
                 battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
+                old_tasks::require_reviewed(&mut tx.connection, caller, &participant, "creating tasks").await?;
                 let fields = new.fields()?;
                 lead::require_planned(&mut tx.connection, &participant, &fields.files, "creating tasks").await?;
                 let speaker = participant.name;
@@ -135,6 +138,7 @@ impl Db {
                     let participant = participant::load(&mut tx.connection, caller, &parent.project_id).await?;
                     participant.require_lead("creating many tasks at once")?;
                     battle_plans::require(&mut tx.connection, caller, &participant, "creating tasks").await?;
+                    old_tasks::require_reviewed(&mut tx.connection, caller, &participant, "creating tasks").await?;
                     for part in &new {
                         lead::require_planned(&mut tx.connection, &participant, &part.fields()?.files, "creating tasks").await?;
                     }

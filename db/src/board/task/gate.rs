@@ -16,6 +16,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
+use domain::warroom::old_task::OldTaskDecision;
 use domain::warroom::result::ResultRefusal;
 
 use crate::board::task::row as tasks;
@@ -32,10 +33,12 @@ use crate::error::Result;
 use crate::team::agent::row as agents;
 use crate::team::participant::row::Participant;
 use crate::warroom::lead::row as lead;
+use crate::warroom::activity::write as activity;
+use crate::warroom::old_task::write as old_task;
 
 impl Db {
-    /// Changes a task as an agent may: assigns it, stores its result, and moves it to the requested stage. Notifies the participants
-    /// concerned.
+    /// Changes a task as an agent may: assigns it, stores its result, and moves it to the requested stage, or decides about an old one. Notifies
+    /// the participants concerned, and counts the update.
     ///
     /// # Errors
     /// When the update is empty, the caller may not set the stage from the current one, or a requirement is not met.
@@ -52,14 +55,19 @@ impl Db {
                 }
                 let result = text::validate_optional_body("result", update.result.as_deref())?;
                 let mut task = reassign_if_requested(tx, caller, &participant, task, &update, &found).await?;
+                let decision = update.stage.filter(|_| task.card.old.is_some()).and_then(OldTaskDecision::of);
                 let gives_verdict = update.stage.is_some_and(|stage| is_verdict(stage, &task.card));
                 if let Some(result) = result.as_deref().filter(|_| !gives_verdict) {
                     store_result(tx, caller, &participant, &task.card, result).await?;
                     task.result = Some(result.to_owned());
                 }
-                if let Some(stage) = update.stage.filter(|stage| *stage != Stage::Assigned) {
+                if let Some(decision) = decision {
+                    participant.require_lead("reviewing the tasks of an ended session")?;
+                    old_task::decide(tx, caller, &task.card, decision).await?;
+                } else if let Some(stage) = update.stage.filter(|stage| *stage != Stage::Assigned) {
                     move_to_stage(tx, caller, &participant, &task, stage, result.as_deref().filter(|_| gives_verdict), &found).await?;
                 }
+                activity::count_update(tx, caller, &id).await?;
                 finish_change(tx, caller, &task).await
             })
         })
@@ -133,7 +141,7 @@ async fn move_to_stage(
         // Finished work is verified by another run than its own.
         require_own_task(tx, caller, task, to).await?;
     }
-    let reason = if to == Status::Cancelled { Some(CancelReason::Failed.as_str()) } else { text };
+    let reason = stage.cancel_reason().map(CancelReason::as_str).or(text);
     move_task(tx, caller, task, &MoveRequest { to, reason: reason.map(str::to_owned), merge: true }, found).await
 }
 

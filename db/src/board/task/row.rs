@@ -24,7 +24,7 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.position, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths"
+    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.activity_count, t.old"
     };
 }
 
@@ -215,6 +215,8 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         tokens: row.try_get("tokens")?,
         near_limit: json(row, "near_limit")?,
         protected_paths: json(row, "protected_paths")?,
+        activity_count: count(row, "activity_count")?,
+        old: optional(row, "old")?,
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,
     })

@@ -133,7 +133,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
     let attention = attention::surviving(tx, &card.id, AttentionKind::survives_release).await?;
     sqlx::query(
         "UPDATE tasks SET held_by = NULL, wait_reason = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, repeated_rounds = 0,
-                updated_at = $2, attention = $3
+                updated_at = $2, attention = $3, old = NULL
          WHERE id = $1",
     )
     .bind(card.id.as_str())

@@ -259,6 +259,7 @@ async fn warroom(store: &Store) {
     let answer = NewMessage { to: "uma".to_owned(), content: "Because".to_owned(), cc: Vec::new(), task_id: None, reply_to: Some(asked.id) };
     store.db.send(&Caller::owner(), &store.project, answer).await.unwrap();
     store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();
+    store.db.create_task(&Caller::owner(), &other, new_task("Later")).await.unwrap();
     store.db.end_session(&Caller::owner(), &other).await.unwrap();
 }
 

@@ -73,7 +73,8 @@ impl World {
         let reason = self.pick(&[None, Some("obsolete".to_owned()), Some("failed".to_owned()), Some("Because".to_owned())]);
         let request = MoveRequest { to, reason, merge: self.dice.random() };
         let card = self.store.card(&task).await;
-        let mover = caller.mover();
+        // Of the external agents, one is a lead.
+        let mover = caller.mover().or(matches!(caller, Caller::Agent(_)).then_some(Mover::Lead));
         let aim = if mover == Some(Mover::Reviewer) && to == Status::Done { Status::InReview } else { to };
         let legal = mover.is_some_and(|mover| rule(card.phase, card.status, aim, mover).is_some());
         let outcome = self.store.db.move_task(&caller, &task, request, found).await;

@@ -6,6 +6,7 @@ use domain::warroom::raid_log::Priority;
 use crate::team::agent::rename::MOVES;
 use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
+use crate::warroom::activity::row as activity;
 use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
 use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WAITS};
@@ -16,6 +17,7 @@ use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::heat_map::row as heat_map;
 use crate::warroom::knowledge::files::PENDING;
 use crate::warroom::knowledge::row as knowledge;
+use crate::warroom::old_task::{row as old_tasks, write as old_task_writes};
 use crate::warroom::oracle::row as oracle;
 use crate::warroom::oracle::write::COUNT;
 use crate::warroom::raid_log::row::list_sql;
@@ -23,6 +25,7 @@ use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
 use crate::warroom::trigger::row as triggers;
 use crate::warroom::trigger::write as trigger_writes;
+use crate::warroom::workload::row::AVAILABLE;
 use crate::warroom::zone::row::{OF_PROJECT, PLANNED};
 use crate::warroom::zone::write::REMOVE;
 
@@ -66,6 +69,22 @@ async fn orders_that_ended_cost_nothing() {
     for statement in [triggers::AT_WORK, trigger_writes::LIVE, trigger_writes::OF_AGENT, DUE_ONE] {
         let plan = plan(&store, statement).await;
         assert!(!plan.contains("SCAN t\n") && !plan.contains("SCAN a\n"), "{statement}: {plan}");
+    }
+}
+
+#[tokio::test]
+async fn activity_and_old_tasks_cost_what_is_open() {
+    let store = Store::board().await;
+    for (statement, index) in [
+        (activity::BY_ASSIGNEE, "tasks_by_assignee (project_id=?"),
+        (activity::ASSIGNED, "tasks_by_assignee (project_id=? AND assigned_to=?)"),
+        (activity::OF_RUN, "SEARCH r USING INDEX"),
+        (old_tasks::UNREVIEWED, "tasks_unreviewed (project_id=?)"),
+        (old_task_writes::MARK, "(project_id=? AND status=?)"),
+        (AVAILABLE, "(project_id=? AND status=?)"),
+    ] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains(index), "{statement}: {plan}");
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         tokens: 0,
         near_limit: None,
         protected_paths: None,
+        activity_count: 0,
+        old: None,
         created_at: at,
         updated_at: at,
     }

@@ -7,6 +7,7 @@ use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::id::{RunId, TaskId};
 use crate::time::Timestamp;
+use crate::warroom::old_task::OldTask;
 
 fn coder(status: Status) -> Card {
     card(1, AgentKind::Coder, status)
@@ -41,6 +42,7 @@ fn every_stage_is_derived_from_some_card() {
         (attention(AttentionKind::NoProgress), Stage::Stale),
         (attention(AttentionKind::AssigneeUnresponsive), Stage::Stale),
         (attention(AttentionKind::NeedsInput), Stage::Assigned),
+        (Card { old: Some(OldTask::Unreviewed), held_by: Some(HeldBy::Human), ..coder(Status::Backlog) }, Stage::Stale),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),
         (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, AgentKind::Planner, Status::Done) }, Stage::Closed),
         (cancelled(Some(CancelReason::Failed)), Stage::Failed),
@@ -85,6 +87,8 @@ fn stage_change_is_a_move_to_its_status() {
         (coder(Status::InProgress), Stage::Failed, Some(Status::Cancelled)),
         (coder(Status::Done), Stage::Failed, None),
         (coder(Status::Backlog), Stage::Ready, None),
+        (coder(Status::Backlog), Stage::Obsolete, Some(Status::Cancelled)),
+        (coder(Status::InProgress), Stage::Obsolete, None),
     ];
     for (card, stage, status) in cases {
         assert_eq!(stage.target_status(&card), status, "{} -> {stage}", card.status);
@@ -94,7 +98,7 @@ fn stage_change_is_a_move_to_its_status() {
 #[test]
 fn reachable_stages_come_from_the_table() {
     let reachable = |status, movers: &[Mover]| Stage::reachable(&coder(status), movers);
-    assert_eq!(reachable(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
+    assert_eq!(reachable(Status::Backlog, &[Mover::Lead]), [Stage::Assigned, Stage::Abandoned, Stage::Obsolete]);
     assert_eq!(reachable(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
     assert_eq!(reachable(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
     assert_eq!(reachable(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);

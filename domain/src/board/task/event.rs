@@ -6,6 +6,7 @@ use crate::board::wait_reason::WaitReason;
 use crate::event::kinds::events;
 use crate::id::GoalId;
 use crate::runs::evidence::Sha;
+use crate::warroom::old_task::OldTask;
 
 events! {
     /// A change of a task.
@@ -28,6 +29,8 @@ events! {
         /// The assignee submitted a result.
         SubmissionStored "result_stored" {}
         Verified "task_verified" { by: String }
+        /// Its session ended before anybody began it, or a lead decided about it.
+        Aged "task_aged" { old: Option<OldTask> }
         /// The task was linked to a goal, or unlinked.
         Linked "task_linked" { goal: Option<GoalId> }
     }

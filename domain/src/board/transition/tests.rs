@@ -21,7 +21,7 @@ const LEGAL: &[(&str, &str, &str)] = &[
     ("coder", "coder", "p>r"),
     ("coder", "reviewer", "r>r r>p"),
     ("coder", "assignee", "b>p p>r p>c"),
-    ("coder", "lead", "r>d r>p c>b"),
+    ("coder", "lead", "b>c r>d r>p c>b"),
     ("coder", "verifier", "d>d d>p"),
 ];
 

@@ -29,6 +29,7 @@ use crate::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use crate::warroom::claim::ReleaseReason;
 use crate::warroom::handover::HandoverEvent;
 use crate::warroom::knowledge::KnowledgeEvent;
+use crate::warroom::old_task::OldTask;
 use crate::warroom::raid_log::Priority;
 use crate::warroom::trigger::{TriggerEnd, TriggerWord};
 
@@ -68,6 +69,7 @@ pub(super) fn every() -> Vec<Event> {
         TaskEvent::Assigned { to: Some(mara()) }.into(),
         TaskEvent::SubmissionStored {}.into(),
         TaskEvent::Verified { by: mara() }.into(),
+        TaskEvent::Aged { old: Some(OldTask::Unreviewed) }.into(),
         TaskEvent::Linked { goal: Some(GoalId::new(6)) }.into(),
         CommentEvent::Added { comment: CommentId::new(4), author_role: AuthorRole::Coder }.into(),
         CommentEvent::Edited { comment: CommentId::new(4) }.into(),

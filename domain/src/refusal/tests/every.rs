@@ -42,10 +42,12 @@ use crate::warroom::knowledge::KnowledgeKind;
 use crate::warroom::knowledge::refusal::KnowledgeRefusal;
 use crate::warroom::lead::{LeadPost, LeadRefusal, LeadRole};
 use crate::warroom::model::{ModelRefusal, ModelRole};
+use crate::warroom::old_task::OldTaskRefusal;
 use crate::warroom::oracle::refusal::OracleRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
+use crate::warroom::workload::WorkloadRefusal;
 use crate::warroom::zone::refusal::ZoneRefusal;
 
 fn returning() -> ReturningCommits {
@@ -203,6 +205,8 @@ pub(super) fn every() -> Vec<Refusal> {
         ResultRefusal::ClosedElsewhere { task: TaskId::new(7) }.into(),
         DebriefRefusal::OpenTasks { tasks: vec![TaskId::new(7), TaskId::new(8)], more: 3 }.into(),
         DebriefRefusal::Missing.into(),
+        OldTaskRefusal::Unreviewed { action: "creating tasks".to_owned(), tasks: vec![TaskId::new(7)], more: 0 }.into(),
+        WorkloadRefusal::ContextUsedUp { agent: mara(), percent: 12 }.into(),
         TriggerRefusal::LeadOnly { agent: mara(), word: TriggerWord::Rally }.into(),
         TriggerRefusal::NoAgent { word: TriggerWord::Sitrep }.into(),
         TriggerRefusal::NoZone { word: TriggerWord::HotZone }.into(),

@@ -14,6 +14,8 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("ask_oracle", json!({"zone": "audio", "question": "?"})),
         ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
         ("authenticate_agent", json!({"agent_type": "admin"})),
+        ("check_activity", json!({"agent_name": "mara"})),
+        ("check_freshness", json!({"agent_name": "mara"})),
         ("check_inbox", json!({})),
         ("claim_file", json!({"file_path": "a.rs"})),
         ("close_task", json!({"task_id": "TASK-001"})),

@@ -12,6 +12,8 @@ use domain::board::task::TaskUpdate;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::{Agent, Health, is_short_for};
+use domain::warroom::activity;
+use domain::warroom::context_left::Condition;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -21,7 +23,7 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::board::task::{collect_evidence, task_answer};
+use crate::tools::board::task::{assignment_warning, collect_evidence, task_answer};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
 use crate::tools::managed::Managed;
 
@@ -43,7 +45,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "update_task",
-        description: "Call this to move a task to its next stage. Assignee: in_progress, review, failed. Lead: assigned, completed, or in_progress for rework. `result` is stored.",
+        description: "Call this to move a task to its next stage. Assignee: in_progress, review, failed. Lead: assigned, completed, or in_progress for rework; stale, obsolete or ready for a task that an ended session left. `result` is stored.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
@@ -89,7 +91,7 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         return Err(Refusal::invalid("zone", format!("there is no zone {zone}"), "Call get_zones for the zones of the project.").into());
     }
     let filter = CardFilter { statuses, after: given.after, ..open };
-    let (cards, zones, read_to) = read_matching(&call, &project, filter, given.zone.as_deref(), matches).await?;
+    let (mut cards, zones, read_to) = read_matching(&call, &project, filter, given.zone.as_deref(), matches).await?;
     let mut agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     for name in cards.iter().filter_map(|card| card.contributors.assigned_to.as_ref()) {
         if !agents.contains_key(name)
@@ -97,6 +99,11 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         {
             agents.insert(name.clone(), departed);
         }
+    }
+    let used_up = call.db.reported_context(&call.caller).await?.context_use.filter(|own| own.condition() != Condition::Healthy);
+    if used_up.is_some() {
+        let light = call.db.light_tasks(&project).await?;
+        cards.sort_by_key(|card| !light.contains(&card.id));
     }
     let page = page::cards(cards.iter(), |card| {
         let (mut text, mut data) = (format::line(card, Stage::of(card).as_str()), format::data(card, &[]));
@@ -107,7 +114,8 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         (text, data)
     });
     let warnings: Vec<String> = cards.iter().take(page.tasks.len()).filter_map(|card| warning(card, &agents)).collect();
-    let mut text = if cards.is_empty() { "No tasks.\n".to_owned() } else { page.text };
+    let order = used_up.map(|own| format!("Light tasks come first, because {} % of your context is left.\n", own.percent_left()));
+    let mut text = if cards.is_empty() { "No tasks.\n".to_owned() } else { order.unwrap_or_default() + &page.text };
     for warning in &warnings {
         text += &format!("WARNING: {warning}\n");
     }
@@ -181,7 +189,13 @@ async fn update_task(call: Call, given: UpdateTask) -> Result<Answer, Failure> {
     let card = call.db.card(&given.task_id).await?;
     let to = given.status.and_then(|stage| stage.target_status(&card)).unwrap_or(Status::Backlog);
     let evidence = collect_evidence(&call, &given.task_id, to).await?;
+    let assigns = given.assigned_to.is_some();
     let update = TaskUpdate { stage: given.status, assigned_to: given.assigned_to, result: given.result };
     let task = call.db.update_task(&call.caller, &given.task_id, update, evidence).await?;
-    Ok(task_answer(&call.caller, &task))
+    let mut answer = task_answer(&call.caller, &task);
+    let size = if assigns { assignment_warning(&call, &task).await? } else { None };
+    for warning in [activity::warning(task.card.activity_count), size].into_iter().flatten() {
+        answer.text += &format!("\n{warning}");
+    }
+    Ok(answer)
 }

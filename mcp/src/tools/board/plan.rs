@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, DependsOn, ProjectArgument};
+use crate::tools::board::task::assignment_warning;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
 use crate::tools::managed::{Managed, Need, PLANNERS};
 
@@ -140,7 +141,10 @@ async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
         ..NewTask::default()
     };
     let task = call.db.create_task(&call.caller, &project, new).await?;
-    Ok(created(&call.caller, &[task]))
+    let warning = assignment_warning(&call, &task).await?;
+    let mut answer = created(&call.caller, &[task]);
+    answer.text.extend(warning.map(|warning| format!("\n{warning}")));
+    Ok(answer)
 }
 
 fn created(caller: &Caller, tasks: &[Task]) -> Answer {

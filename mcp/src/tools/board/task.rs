@@ -8,6 +8,7 @@ use domain::board::transition::requested_statuses;
 use domain::id::{CommentId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
+use domain::warroom::workload::{self, Workload};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -180,6 +181,13 @@ pub(super) async fn collect_evidence(call: &Call, id: &TaskId, to: Status) -> Re
 pub(super) fn task_answer(caller: &Caller, task: &Task) -> Answer {
     let data = json!({"task": format::data(&task.card, &[]), "approved_sha": task.card.approved_sha});
     Answer::new(outcome(caller, task), data)
+}
+
+/// Warns if a task is larger than the context of its assignee allows.
+pub(super) async fn assignment_warning(call: &Call, task: &Task) -> Result<Option<String>, Failure> {
+    let Some(assignee) = &task.card.contributors.assigned_to else { return Ok(None) };
+    let agent = call.db.agent(&task.card.project_id, assignee).await?;
+    Ok(workload::check(&agent, Workload::of(&task.files, task.description.as_deref())).ok().flatten())
 }
 
 /// Words the task's new state, and what the caller does next.

@@ -164,8 +164,17 @@ struct Who {
 }
 
 async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
-    let agents = call.db.agents(&call.project(given.project).await?).await?;
-    let describe = if call.caller.run().is_some() { format::agent } else { format::agent_in_full };
+    let project = call.project(given.project).await?;
+    let agents = call.db.agents(&project).await?;
+    let updates = call.db.activity_counts(&project).await?;
+    let describe = |agent: &Agent| {
+        if call.caller.run().is_some() {
+            return format::agent(agent);
+        }
+        let mut data = format::agent_in_full(agent);
+        data["activity_count"] = json!(updates.get(&agent.name).copied().unwrap_or_default());
+        data
+    };
     let active: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(describe).collect();
     Ok(Answer::new(json!(active).to_string(), json!({"agents": active})))
 }

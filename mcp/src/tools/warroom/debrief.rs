@@ -69,7 +69,9 @@ async fn end_session(call: Call, given: EndSession) -> Result<Answer, Failure> {
     let waiting = ended.waiting.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut text = "The session has ended, and the next one begins with a new battle plan.".to_owned();
     if !waiting.is_empty() {
-        text += &format!(" These tasks wait, so decide first whether they are still needed: {waiting}.");
+        text += &format!(
+            " These tasks wait, so decide first whether they are still needed: {waiting}. Call update_task for each, with the status stale, obsolete or ready."
+        );
     }
     Ok(Answer::new(text, json!({"session": ended})))
 }

@@ -3,6 +3,7 @@
 //! It must not know how the context of an agent is measured.
 
 use domain::text::excerpt;
+use domain::warroom::claim::ClaimPath;
 use domain::warroom::lead::{LeadPost, LeadRole};
 use domain::warroom::party::PartyMember;
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ const MAX_EXCERPT: usize = 60;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "party_status",
-    description: "Call this before you give out work: every agent with its class, context left, tasks and last call.",
+    description: "Call this before you give out work: every agent with its class, context left, tasks, activity, files and last call.",
     effect: Effect::Reads,
     admission: Admission::ActiveReader,
     audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Never), human: true, external: External::Everyone, invite: false },
@@ -58,6 +59,13 @@ fn line(member: &PartyMember) -> String {
     parts.extend(agent.context_left.map(|left| format!("context left {}", format::context_left(&left))));
     parts.extend(member.tasks.iter().map(|task| format!("{} {} {}", task.id, task.status, excerpt(&task.title, MAX_EXCERPT))));
     parts.extend((member.further_tasks > 0).then(|| format!("{} more tasks", member.further_tasks)));
+    parts.extend((member.activity_count > 0).then(|| format!("activity {}", member.activity_count)));
+    if !member.claims.is_empty() {
+        let paths: Vec<&str> = member.claims.iter().map(ClaimPath::as_str).collect();
+        let more = if member.further_claims > 0 { format!(" and {} more", member.further_claims) } else { String::new() };
+        parts.push(format!("holds {}{more}", paths.join(", ")));
+    }
+    parts.extend(member.is_report_due.then(|| "report overdue".to_owned()));
     parts.extend(agent.status.as_ref().map(|status| format!("status: {}", excerpt(status, MAX_EXCERPT))));
     parts.push(match agent.last_seen {
         _ if agent.connected => "connected".to_owned(),
@@ -71,5 +79,9 @@ fn data(member: &PartyMember) -> Value {
     let mut data = format::agent_in_full(&member.agent);
     data["tasks"] = json!(member.tasks);
     data["further_tasks"] = json!(member.further_tasks);
+    data["activity_count"] = json!(member.activity_count);
+    data["claims"] = json!(member.claims);
+    data["further_claims"] = json!(member.further_claims);
+    data["is_report_due"] = json!(member.is_report_due);
     data
 }

@@ -229,7 +229,8 @@ mod tests {
     #[test]
     fn shell_command_names_the_files_that_it_writes() {
         let edits = |moment: &str, command: &str| {
-            let text = json!({"hook_event_name": moment, "tool_name": "Bash", "tool_use_id": "toolu_3", "cwd": "/w", "tool_input": {"command": command}});
+            let text =
+                json!({"hook_event_name": moment, "tool_name": "Bash", "tool_use_id": "toolu_3", "cwd": "/w", "tool_input": {"command": command}});
             HookInput::read(&text.to_string()).unwrap().edits(&|_| false)
         };
         let named = [("/w/a", "toolu_3/edit/0"), ("/w/b", "toolu_3/edit/1")].map(|(path, id)| (path.to_owned(), id.to_owned()));

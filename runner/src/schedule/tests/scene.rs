@@ -79,6 +79,8 @@ pub(super) fn task(number: u64) -> Draft {
         tokens: 0,
         near_limit: None,
         protected_paths: None,
+        activity_count: 0,
+        old: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };

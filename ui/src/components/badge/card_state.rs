@@ -64,7 +64,8 @@ impl CardState {
             | AttentionKind::Interrupted
             | AttentionKind::Budget
             | AttentionKind::DependencyCancelled
-            | AttentionKind::AssigneeUnresponsive => Self::Question,
+            | AttentionKind::AssigneeUnresponsive
+            | AttentionKind::OftenUpdated => Self::Question,
             AttentionKind::ProtectedPaths => Self::YourReview,
             AttentionKind::Failed
             | AttentionKind::ReviewLimit

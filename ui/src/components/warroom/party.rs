@@ -74,7 +74,7 @@ fn Member(name: String, party: LiveList<Vec<PartyMember>>) -> impl IntoView {
     let clock = Clock::from_context();
     let member = Memo::new(move |_| party.value.with(|party| party.as_ref()?.iter().find(|member| member.agent.name == name).cloned()));
     let facts = move || {
-        let PartyMember { agent, tasks, further_tasks } = member.get()?;
+        let PartyMember { agent, tasks, further_tasks, .. } = member.get()?;
         let (presence, tone) = presence_badge(&agent);
         let seen = agent.last_seen.map(|at| {
             view! { <time class="faint tabular" datetime=at.to_string() title=at.to_string()>{move || format!("seen {}", clock.ago(at))}</time> }
@@ -121,7 +121,15 @@ mod tests {
 
     fn member(name: &str, tasks: usize) -> PartyMember {
         let task = |number: usize| PartyTask { id: TaskId::new(number as u64), title: "Search".to_owned(), status: Status::InProgress };
-        PartyMember { agent: agent(name), tasks: (0..tasks).map(task).collect(), further_tasks: 0 }
+        PartyMember {
+            agent: agent(name),
+            tasks: (0..tasks).map(task).collect(),
+            further_tasks: 0,
+            activity_count: 0,
+            claims: Vec::new(),
+            further_claims: 0,
+            is_report_due: false,
+        }
     }
 
     #[test]

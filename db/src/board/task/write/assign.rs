@@ -10,6 +10,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Agent;
 use domain::team::role::Role;
 use domain::warroom::class::refusal::ClassRefusal;
+use domain::warroom::workload::{self, Workload};
 
 use crate::board::attention::write as attention;
 use crate::board::question::write as question;
@@ -27,6 +28,7 @@ use crate::team::hat::write as hat;
 use crate::team::message::{OutgoingMessage, post_with_copies};
 use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
+use crate::warroom::old_task::row as old_tasks;
 use crate::warroom::trigger::row as triggers;
 
 /// The agent that a task is assigned to, and the roster that it is on.
@@ -61,6 +63,7 @@ pub(crate) async fn assign_by_lead(
 ) -> Result<()> {
     participant.require_lead("assigning tasks")?;
     battle_plans::require(&mut tx.connection, caller, participant, "assigning tasks").await?;
+    old_tasks::require_reviewed(&mut tx.connection, caller, participant, "assigning tasks").await?;
     triggers::require_no_stop(&mut tx.connection, &card.project_id).await?;
     if !caller.is_person() && card.held_by == Some(HeldBy::Stop) {
         return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
@@ -77,6 +80,11 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
         );
     }
     require_changes_code(agent)?;
+    let is_new = card.contributors.assigned_to.as_deref() != Some(agent.name.as_str());
+    if is_new && !caller.is_person() {
+        // What is only too large for its context is assigned with a warning.
+        workload::check(agent, Workload::Light)?;
+    }
     if !card.status.is_open() {
         return Err(wrong_status(card, "it is finished", "Move it back to in_progress first, or create a new task.").into());
     }
@@ -91,7 +99,7 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     // A plan that waits for approval keeps waiting.
     sqlx::query(
         "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, wait_reason = NULL, failures = 0,
-                last_failure = NULL, retry_at = NULL, updated_at = $4, attention = $5
+                last_failure = NULL, retry_at = NULL, updated_at = $4, attention = $5, old = NULL
          WHERE id = $1",
     )
     .bind(card.id.as_str())

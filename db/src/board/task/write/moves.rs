@@ -120,7 +120,7 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     let merged = stays || (card.is_approved() && change.to == Status::Done && *caller == Caller::Runner);
     let approved = if merged { card.approved_sha.as_ref() } else { change.approved.as_ref() };
     let changed = sqlx::query(
-        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, wait_reason = NULL,
+        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, wait_reason = NULL, old = NULL,
                 failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $8,
                 approved_by = CASE WHEN $3 IN ('backlog', 'in_progress') THEN NULL ELSE COALESCE($9, approved_by) END,
                 verified_by = CASE WHEN $3 = 'done' THEN COALESCE($10, verified_by) END,
