@@ -146,6 +146,9 @@ pub(crate) enum Command {
         #[arg(last = true)]
         command: Vec<String>,
     },
+    /// Maps the source code of a commit in a process of its own.
+    #[command(hide = true)]
+    CodeMap { git_dir: PathBuf, commit: String, folder: PathBuf },
     #[command(hide = true)]
     JailForward { socket: PathBuf },
     /// Called by Claude Code when an agent starts or ends a helper.

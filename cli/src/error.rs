@@ -25,6 +25,8 @@ pub(crate) enum CliError {
     NoHome,
     #[error("could not start the agent inside its jail")]
     Jail(#[source] std::io::Error),
+    #[error("could not make the code map: {0}")]
+    CodeMap(repo::RepoError),
     #[error(transparent)]
     Store(#[from] db::Error),
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]

@@ -31,6 +31,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use runner::jail::forward;
+use runner::warroom::code_map;
 
 use crate::args::{Args, Command};
 use crate::error::CliError;
@@ -53,6 +54,9 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         // These processes run beside every agent, so they use one thread.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::JailExec { forward: forwards, command } => return Err(CliError::Jail(forward::exec(&forwards, &command))),
+        Command::CodeMap { git_dir, commit, folder } => {
+            return code_map::main(&git_dir, &commit, &folder).map(|_| ExitCode::SUCCESS).map_err(CliError::CodeMap);
+        }
         Command::JailForward { socket } => return Ok(forward::main(&socket)),
         Command::Mcp { task_id, structured } => {
             return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS);

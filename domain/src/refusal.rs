@@ -57,6 +57,7 @@ macro_rules! each_refusal {
             Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
             Zone($crate::warroom::zone::refusal::ZoneRefusal),
             Oracle($crate::warroom::oracle::refusal::OracleRefusal),
+            CodeMap($crate::warroom::code_map::CodeMapRefusal),
         }
     };
 }

@@ -5,6 +5,7 @@ pub mod battle_plan;
 pub mod briefing;
 pub mod claim;
 pub mod class;
+pub mod code_map;
 pub mod commit_files;
 pub mod context_left;
 pub mod debrief;

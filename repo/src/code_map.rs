@@ -4,9 +4,11 @@
 //! A map is made from the last one: files whose blob is known are not read again. It must not run anything that a repository names.
 
 mod imports;
+mod kept;
 mod language;
 mod outline;
 mod render;
+mod summary;
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
@@ -15,20 +17,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use domain::runs::evidence::Sha;
+use domain::warroom::code_map::CodeMapSummary;
 use git2::{ObjectType, Oid, TreeWalkMode, TreeWalkResult};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid};
 
+pub use kept::KeptCodeMap;
 use language::{LANGUAGES, language_of};
 use outline::{Outline, Outliner};
 use render::{MappedFile, render};
+use summary::summary;
 
 /// The most files of a map. Those beyond it are counted, not listed.
 const MAX_FILES: usize = 100_000;
 /// Changes when the outlines of the same file would differ.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The map of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +43,7 @@ pub struct CodeMap {
     tree: Sha,
     /// Markdown, at most 400 kB unless the repository has thousands of folders.
     pub text: String,
+    pub summary: CodeMapSummary,
     /// By blob and language. An empty file of the same content is the same in two languages, so the key has both.
     outlines: HashMap<String, Outline>,
     /// How many files were parsed for this map.
@@ -86,10 +92,11 @@ impl Repository {
                 source: entry.language.and_then(|language| Some((LANGUAGES.get(language)?.name, known.get(&entry.key(language))?.clone()))),
             })
             .collect();
-        let text = render(commit, &files);
+        let summary = summary(commit, &files);
+        let text = render(&summary, &files);
         let used: HashSet<String> = entries.iter().filter_map(|entry| Some(entry.key(entry.language?))).collect();
         known.retain(|key, _| used.contains(key));
-        Ok(CodeMap { version: VERSION, tree: tree.id().to_string(), text, outlines: known, parsed })
+        Ok(CodeMap { version: VERSION, tree: tree.id().to_string(), text, summary, outlines: known, parsed })
     }
 
     /// Parses files on all processors. Each has a handle of its own.

@@ -112,7 +112,7 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
     let root = context.runs_root();
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
-    for left in [knowledge::repository(&context.db, project), code_map::file(&context.db, project)] {
+    for left in [knowledge::repository(&context.db, project), code_map::folder(&context.db, project)] {
         let shown = left.display().to_string();
         let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;
         removed.map_err(|error| format!("could not remove {shown}: {error}"))?;

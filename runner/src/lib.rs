@@ -26,7 +26,7 @@ pub mod shim;
 mod supervisor;
 pub mod tail;
 pub mod transcript;
-mod warroom;
+pub mod warroom;
 mod watch;
 
 pub use supervisor::supervise;

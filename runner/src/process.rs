@@ -139,6 +139,16 @@ pub async fn probe(program: &Path, arguments: &[&str], limit: Duration) -> Resul
     collect(program, command, limit).await
 }
 
+/// Runs `program code-map GIT_DIR COMMIT FOLDER` to its end: it reads a repository that nobody trusts, so it may die or never end.
+///
+/// # Errors
+/// As [`probe`].
+pub(crate) async fn map_code(program: &Path, git_dir: &Path, commit: &str, folder: &Path, limit: Duration) -> Result<ProbeOutput> {
+    let mut command = command(program, Path::new("/"), env::filter_env(std::env::vars_os()));
+    command.arg0("vibe-relay").arg("code-map").args([git_dir.as_os_str(), OsStr::new(commit), folder.as_os_str()]);
+    collect(program, command, limit).await
+}
+
 /// As [`probe`], for a program that needs the user's desktop session, as `systemctl --user` does.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
 //! The war room for the runner: the files of knowledge and the code map. It must not decide what is written.
 
-pub(crate) mod code_map;
+pub mod code_map;
 pub(crate) mod knowledge;

@@ -337,6 +337,12 @@ fn codes_sentences_and_hints_are_stable() {
         Read the files yourself, or ask a lead to name an oracle with set_zone.
     own-zone: you are the oracle of the zone audio
         Answer from your notes and the code. read_intel returns what is new.
+    codeowners-missing: main has no file CODEOWNERS
+        Propose zones from the code map, or commit .github/CODEOWNERS, CODEOWNERS or docs/CODEOWNERS.
+    code-map-not-made: the code map was not made: it was killed
+        The last map stays. Try again; the log of the server says more.
+    code-map-missing: the project has no code map yet
+        A person makes it with POST /api/projects/{id}/code-map. The next planner makes it too.
     "#);
 }
 

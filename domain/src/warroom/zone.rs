@@ -5,6 +5,7 @@ pub mod code_owners;
 pub mod coverage;
 pub mod lookup;
 pub mod name;
+pub mod proposal;
 pub mod refusal;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::coverage::ZoneCoverage;
 use self::lookup::ZoneLookup;
 use self::refusal::ZoneRefusal;
 use super::claim::ClaimPath;
@@ -39,6 +41,14 @@ pub struct Zone {
     /// The participant that set it.
     pub author: String,
     pub set_at: Timestamp,
+}
+
+/// `GET /api/projects/{id}/zones`: all zones by name, and what they leave open.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Zones {
+    pub items: Vec<Zone>,
+    /// None if the repository cannot be read.
+    pub coverage: Option<ZoneCoverage>,
 }
 
 /// The zone as it has to be from now on: `PUT /api/projects/{id}/zones`.

@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use domain::warroom::code_map::{CodeMapSummary, LanguageSum};
+
 use super::outline::Outline;
 
 /// A larger map is made smaller: fewer symbols of each file, then none, then no files.
@@ -32,9 +34,9 @@ struct Folder<'f> {
 }
 
 /// Returns the map of the files of a commit, at most [`MAX_BYTES`] unless the repository has thousands of folders.
-pub(super) fn render(commit: &str, files: &[MappedFile]) -> String {
+pub(super) fn render(summary: &CodeMapSummary, files: &[MappedFile]) -> String {
     let folders = folders(files);
-    let head = head(commit, files, folders.len());
+    let head = head(summary, folders.len());
     let full = SYMBOLS.iter().map(|symbols| body(&folders, Some(*symbols)));
     let fits = |body: &String| head.len() + body.len() <= MAX_BYTES;
     let body = full.into_iter().find(fits).unwrap_or_else(|| body(&folders, None));
@@ -59,21 +61,15 @@ fn folders(files: &[MappedFile]) -> BTreeMap<&str, Folder<'_>> {
     folders
 }
 
-fn head(commit: &str, files: &[MappedFile], folders: usize) -> String {
-    let mut languages: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    for (language, outline) in files.iter().filter_map(|file| file.source.as_ref()) {
-        let sum = languages.entry(language).or_default();
-        *sum = (sum.0 + 1, sum.1 + u64::from(outline.lines));
-    }
-    let mut languages: Vec<_> = languages.into_iter().collect();
-    languages.sort_by_key(|(name, (_, lines))| (std::cmp::Reverse(*lines), *name));
+fn head(summary: &CodeMapSummary, folders: usize) -> String {
     let mut text = format!(
-        "# Code map\n\n{} in {folders} folders at commit {commit}. Each section is a folder: its imports, then its files with their lines and the \
+        "# Code map\n\n{} in {folders} folders at commit {}. Each section is a folder: its imports, then its files with their lines and the \
          symbols that other files see. `grep -n '^## '` lists the folders, `grep -n NAME` finds a symbol.\n\n",
-        counted(files.len())
+        counted(summary.files as usize),
+        summary.commit
     );
-    for (name, (files, lines)) in languages {
-        let _ = writeln!(text, "- {name}: {}, {lines} lines", counted(files));
+    for LanguageSum { name, files, lines } in &summary.languages {
+        let _ = writeln!(text, "- {name}: {}, {lines} lines", counted(*files as usize));
     }
     text
 }
@@ -131,7 +127,12 @@ fn file_line(text: &mut String, name: &str, outline: &Outline, most: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::summary::summary;
     use super::*;
+
+    fn mapped(files: &[MappedFile]) -> String {
+        render(&summary("1234567", files), files)
+    }
 
     fn source(path: &str, lines: u32, symbols: &[&str], imports: &[&str]) -> MappedFile {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -147,7 +148,7 @@ mod tests {
             source("src/task.rs", 7, &["Task"], &["serde"]),
             MappedFile { path: "src/logo.png".to_owned(), source: None },
         ];
-        insta::assert_snapshot!(render("1234567", &files), @"
+        insta::assert_snapshot!(mapped(&files), @"
         # Code map
 
         4 files in 2 folders at commit 1234567. Each section is a folder: its imports, then its files with their lines and the symbols that other files see. `grep -n '^## '` lists the folders, `grep -n NAME` finds a symbol.
@@ -180,7 +181,7 @@ mod tests {
             (10_000, "f9.rs (1)\n"),
             (60_000, "100 files with 100 lines"),
         ] {
-            let map = render("1234567", &files(count));
+            let map = mapped(&files(count));
             assert!(map.len() <= MAX_BYTES && map.contains(line), "{count}: {} bytes without {line}", map.len());
         }
     }

@@ -19,6 +19,8 @@ fn map_is_made_again_from_what_changed() {
         assert!(first.text.contains(line), "{line}: {}", first.text);
     }
     assert!(!first.text.contains("alias.rs"));
+    let folders: Vec<_> = first.summary.folders.iter().map(|folder| (folder.path.as_str(), folder.files, folder.lines)).collect();
+    assert_eq!((folders.as_slice(), first.summary.files), (&[("src", 3, 4)][..], 4));
     let again = repository.code_map(&commit, Some(first.clone())).unwrap();
     assert_eq!((again.parsed, &again.text), (0, &first.text));
 

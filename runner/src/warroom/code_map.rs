@@ -1,85 +1,192 @@
-//! The code map for agents that plan. It is kept beside the database, so that the next one only parses what changed.
+//! The code map for agents that plan, and for people who ask for it. It is kept beside the database, so that the next one only parses what changed.
 //!
-//! It must not fail a run: without the map, an agent searches the repository itself.
+//! Grammars are C code that reads files of strangers, so a process of our own makes the map: a fault ends it, and not the server. It must not fail
+//! a run: without a new map, an agent gets the last one, or searches the repository itself.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use db::Db;
 use domain::id::ProjectId;
+use domain::refusal::RepositoryRefusal;
 use domain::runs::agent_kind::AgentKind;
-use repo::{CodeMap, Repository};
+use domain::runs::evidence::Sha;
+use domain::warroom::code_map::{CodeMapRefusal, CodeMapView};
+use repo::{CodeMap, KeptCodeMap, RepoError, Repository};
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
-use crate::runs::checkout::{CheckoutPlan, with_files};
+use crate::blocking::off_thread;
+use crate::process::{self, ProcessError};
+use crate::runs::checkout::{CheckoutError, CheckoutPlan, with_files};
 
-/// The folder beside the database.
-const FOLDER: &str = "code-maps";
+/// How long the process may take. A map of 10,000 files takes seconds.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// What it may use, so that it ends even if the server does not see it: seconds of processor time, and bytes of memory.
+const MAX_CPU_SECONDS: u64 = 900;
+const MAX_MEMORY: u64 = 4 << 30;
+/// How much it yields to other programs.
+const NICE: i32 = 5;
 
-/// Where the last map of a project is.
-pub(crate) fn file(db: &Db, project: &ProjectId) -> PathBuf {
-    db.folder().join(FOLDER).join(format!("{project}.json"))
+/// Why there is no new map.
+#[derive(Debug, thiserror::Error)]
+enum CodeMapError {
+    #[error(transparent)]
+    Repository(#[from] CheckoutError),
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error("the process that makes it was ended by a signal: {stderr}")]
+    Killed { stderr: String },
+    #[error("the process that makes it failed with {code}: {stderr}")]
+    Failed { code: i32, stderr: String },
+    #[error("the process that makes it left none")]
+    Nothing,
 }
 
-/// Returns the map of the commit that an agent starts from, if its kind needs one.
-pub(crate) async fn code_map(db: &Db, project: &ProjectId, phase: AgentKind, plan: &CheckoutPlan) -> Option<String> {
+/// Where the map of a project is kept.
+pub(crate) fn folder(db: &Db, project: &ProjectId) -> PathBuf {
+    KeptCodeMap::folder(&db.folder(), project.as_str())
+}
+
+/// Returns the map of the commit that an agent starts from, if its kind needs one. If it cannot be made, the last one.
+pub(crate) async fn code_map(db: &Db, program: &Path, project: &ProjectId, phase: AgentKind, plan: &CheckoutPlan) -> Option<String> {
     if !matches!(phase, AgentKind::Planner | AgentKind::Orchestrator) {
         return None;
     }
-    let (kept, commit) = (file(db, project), plan.sha.clone());
-    match with_files(&plan.git_dir, move |repository| Ok(map(repository, &commit, &kept)?.text)).await {
-        Ok(text) => Some(text),
+    let folder = folder(db, project);
+    match renew(program, &plan.git_dir, &plan.sha, &folder, TIMEOUT).await {
+        Ok(map) => Some(map.text),
         Err(error) => {
-            tracing::warn!(%project, %error, "the code map was not made");
-            None
+            tracing::warn!(%project, %error, "the code map was not made; the last one is used");
+            last(folder).await.map(|map| map.text)
         }
     }
 }
 
-/// Makes the map from the last one. Blocks.
-fn map(repository: &Repository, commit: &str, kept: &Path) -> Result<CodeMap, repo::RepoError> {
-    // A map that cannot be read is made from nothing.
-    let last = fs::read(kept).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let had_last = last.is_some();
-    let map = repository.code_map(commit, last)?;
-    if (map.parsed > 0 || !had_last)
-        && let Err(error) = store(&map, kept)
-    {
-        tracing::warn!(path = %kept.display(), %error, "the code map was not kept; the next one is made from nothing");
-    }
-    Ok(map)
+/// Makes the map of the project branch, or of the base branch before there is one. Returns what it says and where it is.
+///
+/// # Errors
+/// When the project does not exist, the repository cannot be read, or the map cannot be made. The last one stays.
+pub async fn map_code(db: &Db, program: &Path, project: &ProjectId) -> db::Result<CodeMapView> {
+    let project = db.project(project).await?;
+    let (git_dir, folder) = (PathBuf::from(&project.git_dir), folder(db, &project.id));
+    let (branch, base) = (project.integration_branch, project.base_branch);
+    let tip = with_files(&git_dir, move |repository| match repository.ref_sha(&branch)? {
+        Some(tip) => Ok(tip),
+        None => repository.base_tip(&base),
+    });
+    let renewed = match tip.await {
+        Ok(commit) => renew(program, &git_dir, &commit, &folder, TIMEOUT).await,
+        Err(error) => Err(error.into()),
+    };
+    let map = renewed.map_err(|error| refused(&project.id, error))?;
+    let path = KeptCodeMap::file(&folder).display().to_string();
+    Ok(CodeMapView { summary: map.summary, path, bytes: map.text.len() as u64 })
 }
 
-/// Replaces the last map at once, so that a crash leaves one of both.
-fn store(map: &CodeMap, kept: &Path) -> io::Result<()> {
-    if let Some(folder) = kept.parent() {
-        fs::create_dir_all(folder)?;
+fn refused(project: &ProjectId, error: CodeMapError) -> db::Error {
+    match error {
+        CodeMapError::Repository(CheckoutError::Repository { error }) => {
+            RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
+        }
+        error => {
+            tracing::warn!(%project, %error, "the code map was not made");
+            CodeMapRefusal::NotMade { reason: error.to_string() }.into()
+        }
     }
-    let new = kept.with_extension("new");
-    fs::write(&new, serde_json::to_vec(map)?)?;
-    fs::rename(new, kept)
+}
+
+/// Returns the map of a commit. A process makes it, unless the last one is of the same files.
+async fn renew(program: &Path, git_dir: &Path, commit: &Sha, folder: &Path, limit: Duration) -> Result<KeptCodeMap, CodeMapError> {
+    let wanted = commit.clone();
+    let tree = with_files(git_dir, move |repository| repository.tree_of(&wanted)).await?;
+    if let Some(map) = last(folder.to_owned()).await.filter(|map| map.tree == tree) {
+        return Ok(map);
+    }
+    let ended = process::map_code(program, git_dir, commit, folder, limit).await?;
+    let stderr = ended.stderr.trim().to_owned();
+    match ended.code {
+        Some(0) => last(folder.to_owned()).await.filter(|map| map.tree == tree).ok_or(CodeMapError::Nothing),
+        Some(code) => Err(CodeMapError::Failed { code, stderr }),
+        None => Err(CodeMapError::Killed { stderr }),
+    }
+}
+
+async fn last(folder: PathBuf) -> Option<KeptCodeMap> {
+    off_thread(move || KeptCodeMap::read(&folder)).await.ok().flatten()
+}
+
+/// Makes the map of a commit and keeps it in a folder: the process that [`process::map_code`] starts. It gives itself limits first.
+///
+/// # Errors
+/// When the commit cannot be read, or the folder cannot be written.
+pub fn main(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, RepoError> {
+    // Best effort: without limits, the server ends it after a time.
+    for (resource, most) in [(Resource::Cpu, MAX_CPU_SECONDS), (Resource::Data, MAX_MEMORY), (Resource::Core, 0)] {
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    }
+    let _ = nice(NICE);
+    Repository::open(git_dir)?.renew_code_map(commit, folder)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use repo::testing::TestRepository;
 
     use super::*;
 
-    #[test]
-    fn next_map_parses_what_changed_and_a_damaged_one_is_replaced() {
+    /// A program in place of ours: a script that gets the same arguments.
+    fn script(sample: &TestRepository, name: &str, lines: &str) -> PathBuf {
+        let path = sample.beside(name);
+        fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn process_that_dies_or_hangs_leaves_the_last_map() {
         let sample = TestRepository::new();
+        let folder = sample.beside("maps/PROJ-001");
         sample.write("src/lib.rs", "pub fn run() {}\n");
-        sample.write("src/card.rs", "pub struct Card;\n");
-        let kept = sample.beside("maps").join("PROJ-001.json");
-        let first = sample.commit_all("add files");
-        assert_eq!(map(&sample.repository(), &first, &kept).unwrap().parsed, 2);
-        sample.write("src/card.rs", "pub struct CardView;\n");
+        let first = sample.commit_all("add a file");
+        sample.repository().renew_code_map(&first, &folder).unwrap();
+        let last = KeptCodeMap::read(&folder).unwrap();
+        let try_with = async |name: &str, lines: &str, commit: &Sha, limit| {
+            renew(&script(&sample, name, lines), &sample.git_dir(), commit, &folder, limit).await
+        };
+        let minute = Duration::from_secs(60);
+        assert_eq!(try_with("unused", "kill -9 $$", &first, minute).await.unwrap(), last, "the same files need no process");
+        sample.write("src/lib.rs", "pub fn start() {}\n");
         let second = sample.commit_all("rename it");
-        let next = map(&sample.repository(), &second, &kept).unwrap();
-        assert!(next.parsed == 1 && next.text.contains("- card.rs (1): CardView"), "{}", next.text);
-        assert_eq!(map(&sample.repository(), &second, &kept).unwrap().parsed, 0);
-        fs::write(&kept, "{").unwrap();
-        assert_eq!(map(&sample.repository(), &second, &kept).unwrap().parsed, 2);
+        let killed = try_with("killed", "echo a fault >&2; kill -9 $$", &second, minute).await.unwrap_err();
+        assert!(matches!(&killed, CodeMapError::Killed { stderr } if stderr == "a fault"), "{killed}");
+        let hung = try_with("hung", "sleep 1000 & wait", &second, Duration::from_millis(300)).await.unwrap_err();
+        assert!(matches!(hung, CodeMapError::Process(ProcessError::Timeout { .. })), "{hung}");
+        let failed = try_with("failed", "exit 3", &second, minute).await.unwrap_err();
+        assert!(matches!(failed, CodeMapError::Failed { code: 3, .. }), "{failed}");
+        let idle = try_with("idle", "exit 0", &second, minute).await.unwrap_err();
+        assert!(matches!(idle, CodeMapError::Nothing), "{idle}");
+        assert_eq!(KeptCodeMap::read(&folder), Some(last));
+    }
+
+    #[tokio::test]
+    async fn process_gets_the_repository_the_commit_and_the_folder() {
+        let sample = TestRepository::new();
+        let (folder, made) = (sample.beside("maps/PROJ-001"), sample.beside("made"));
+        sample.write("src/lib.rs", "pub fn run() {}\n");
+        let commit = sample.commit_all("add a file");
+        sample.repository().renew_code_map(&commit, &made).unwrap();
+        // Copies the map only if all arguments are right.
+        let lines = format!(
+            "[ \"$1 $2 $3 $4\" = 'code-map {} {commit} {}' ] || exit 4\nmkdir -p \"$4\" && cp {}/* \"$4\"",
+            sample.git_dir().display(),
+            folder.display(),
+            made.display()
+        );
+        let program = script(&sample, "copies", &lines);
+        let map = renew(&program, &sample.git_dir(), &commit, &folder, Duration::from_secs(60)).await.unwrap();
+        assert!(map.text.contains("- lib.rs (1): run") && map.summary.commit == commit, "{}", map.text);
     }
 }

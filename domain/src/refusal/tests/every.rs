@@ -36,6 +36,7 @@ use crate::warroom::battle_plan::{BattlePlanRefusal, BattlePlanStatus};
 use crate::warroom::claim::refusal::ClaimRefusal;
 use crate::warroom::class::AgentClass;
 use crate::warroom::class::refusal::ClassRefusal;
+use crate::warroom::code_map::CodeMapRefusal;
 use crate::warroom::debrief::DebriefRefusal;
 use crate::warroom::handover::HandoverRefusal;
 use crate::warroom::knowledge::KnowledgeKind;
@@ -233,5 +234,8 @@ pub(super) fn every() -> Vec<Refusal> {
         OracleRefusal::NoZone { given: "README.md".to_owned() }.into(),
         OracleRefusal::NoOracle { zone: "audio".to_owned() }.into(),
         OracleRefusal::OwnZone { zone: "audio".to_owned() }.into(),
+        ZoneRefusal::NoCodeowners { branch: "main".to_owned() }.into(),
+        CodeMapRefusal::NotMade { reason: "it was killed".to_owned() }.into(),
+        CodeMapRefusal::Missing.into(),
     ]
 }

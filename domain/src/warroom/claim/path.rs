@@ -117,6 +117,16 @@ impl ClaimPath {
         is_folder_of(folder, &other.key)
     }
 
+    /// As [`Self::covers`] for one file, without reading globs if a folder or a path without any decides.
+    pub fn covers_file(&self, file: &Self) -> bool {
+        let folder = self.literal_part();
+        if !folder.is_empty() && file.key != folder && !is_folder_of(folder, &file.key) {
+            return false;
+        }
+        let is_folder = self.literal().is_some();
+        (is_folder && file.key.len() > folder.len()) || self.covers(file)
+    }
+
     /// Whether some file could match both paths, or one of them names a folder above the other.
     pub fn overlaps(&self, other: &Self) -> bool {
         if !self.is_glob() && !other.is_glob() {

@@ -19,16 +19,13 @@ struct Rule<'z> {
     path: &'z ClaimPath,
     /// The place of its zone in the list.
     zone: usize,
-    /// Whether it covers all that is below its folder.
-    is_folder: bool,
 }
 
 impl<'z> ZoneLookup<'z> {
     pub fn new(zones: &'z [Zone]) -> Self {
         let mut rules: HashMap<&str, Vec<Rule<'_>>> = HashMap::new();
         for (zone, path) in zones.iter().enumerate().flat_map(|(number, zone)| zone.paths.iter().map(move |path| (number, path))) {
-            let (folder, is_folder) = (path.literal_part(), path.literal().is_some());
-            rules.entry(folder).or_default().push(Rule { path, zone, is_folder });
+            rules.entry(path.literal_part()).or_default().push(Rule { path, zone });
         }
         for rules in rules.values_mut() {
             rules.sort_by(|one, other| specificity(other.path).cmp(&specificity(one.path)));
@@ -40,7 +37,7 @@ impl<'z> ZoneLookup<'z> {
     pub fn position_of(&self, path: &ClaimPath) -> Option<usize> {
         let mut folder = path.key();
         loop {
-            let covers = |rule: &&Rule<'_>| (rule.is_folder && folder.len() < path.key().len()) || rule.path.covers(path);
+            let covers = |rule: &&Rule<'_>| rule.path.covers_file(path);
             if let Some(rule) = self.rules.get(folder).and_then(|rules| rules.iter().find(covers)) {
                 return Some(rule.zone);
             }

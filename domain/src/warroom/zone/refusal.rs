@@ -15,6 +15,8 @@ refusals! {
         TooMany { zones: usize } => Conflict "zone-limit",
         #[error("the zone {zone} has neither an oracle nor an owner")]
         NoExpert { zone: String } => Conflict "zone-without-expert",
+        #[error("{branch} has no file CODEOWNERS")]
+        NoCodeowners { branch: String } => NotFound "codeowners-missing",
     }
 }
 
@@ -25,6 +27,7 @@ impl ZoneRefusal {
             Self::WholeRepository { .. } => "Name the folders of the zone, such as src/parser/. A file can be in no zone.".to_owned(),
             Self::PathTaken { zone, .. } => format!("Take it out of the zone {zone} first, or name a more specific path."),
             Self::NoExpert { .. } => "Ask a lead with send; a lead names the oracle of a zone with set_zone.".to_owned(),
+            Self::NoCodeowners { .. } => "Propose zones from the code map, or commit .github/CODEOWNERS, CODEOWNERS or docs/CODEOWNERS.".to_owned(),
             Self::TooMany { .. } => "Remove a zone, or add the paths to one of them.".to_owned(),
         }
     }

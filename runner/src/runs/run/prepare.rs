@@ -76,7 +76,7 @@ pub(super) async fn prepare(
     if plan.checkpoint.is_some() {
         db.record_rewound(&task.card.id).await.map_err(spawn_failed)?;
     }
-    let map = code_map(db, &project.id, run.phase, plan).await;
+    let map = code_map(db, &context.programs.running, &project.id, run.phase, plan).await;
     mirror(db, &project.id, &plan.path, map).await;
     let control = control::read(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;

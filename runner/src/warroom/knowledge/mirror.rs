@@ -1,4 +1,4 @@
-//! Copies the live intel and traps of a project, and its code map, into the folder `.dead-drop` of a worktree, where an agent reads them like other files.
+//! Copies the live intel and traps of a project, its zones and its code map into the folder `.dead-drop` of a worktree, where an agent reads them like other files.
 //!
 //! The folder ignores itself, so git never sees it, and it goes with its worktree. A worktree belongs to an agent: a folder of this name that
 //! is not this copy stays untouched, and no symbolic link is followed. It must not fail a run: without the copy, an agent only knows less.
@@ -11,6 +11,7 @@ use std::path::Path;
 use db::{Db, KnowledgeQuery};
 use domain::id::ProjectId;
 use domain::warroom::knowledge::{Knowledge, KnowledgeState};
+use domain::warroom::zone::code_owners::code_owners;
 
 use super::is_mirrored;
 use crate::blocking::off_thread;
@@ -19,17 +20,18 @@ use crate::blocking::off_thread;
 const FOLDER: &str = ".dead-drop";
 /// The map in that folder.
 const CODE_MAP: &str = "CODE_MAP.md";
+/// The zones in that folder.
+const CODE_OWNERS: &str = "CODE_OWNERS.md";
 /// The file that says that the folder is this copy, and hides all of it from git.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "# A copy of the knowledge of this project. Changes are lost; use write_intel and write_trap.\n*\n";
 
 /// Renews the copy in a worktree.
 pub(crate) async fn mirror(db: &Db, project: &ProjectId, worktree: &Path, code_map: Option<String>) {
-    let items = match live(db, project).await {
-        Ok(items) => items,
+    let mut files = match texts(db, project).await {
+        Ok(files) => files,
         Err(error) => return tracing::warn!(%project, %error, "the knowledge of a project was not read"),
     };
-    let mut files = files(&items);
     files.extend(code_map.map(|map| (CODE_MAP.to_owned(), map)));
     let (folder, shown) = (worktree.join(FOLDER), worktree.display().to_string());
     match off_thread(move || write(&folder, &files)).await {
@@ -37,6 +39,16 @@ pub(crate) async fn mirror(db: &Db, project: &ProjectId, worktree: &Path, code_m
         Ok(Err(error)) => tracing::warn!(worktree = shown, %error, "the knowledge of a project was not copied"),
         Err(error) => tracing::warn!(worktree = shown, %error, "the knowledge of a project was not copied"),
     }
+}
+
+/// Returns each file with its text, except for the code map.
+async fn texts(db: &Db, project: &ProjectId) -> db::Result<Vec<(String, String)>> {
+    let mut files = files(&live(db, project).await?);
+    let zones = db.zones(project).await?;
+    if !zones.is_empty() {
+        files.push((CODE_OWNERS.to_owned(), code_owners(&zones)));
+    }
+    Ok(files)
 }
 
 /// Reads all live items, whose number is limited.
@@ -51,7 +63,7 @@ async fn live(db: &Db, project: &ProjectId) -> db::Result<Vec<Knowledge>> {
     }
 }
 
-/// Returns each file with its text.
+/// Returns the files of items with their texts.
 fn files(items: &[Knowledge]) -> Vec<(String, String)> {
     items.iter().map(|item| (item.file(), item.markdown())).collect()
 }

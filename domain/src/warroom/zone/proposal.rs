@@ -1,0 +1,116 @@
+//! Proposals of zones: from the file CODEOWNERS, and from the code map. A person or a lead sets those that fit. Must not read a repository.
+
+mod code_map;
+mod codeowners;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::lookup::ZoneLookup;
+use super::refusal::ZoneRefusal;
+use super::{MAX_ZONES, NewZone, Zone};
+use crate::refusal::Refusal;
+use crate::vocabulary::vocabulary;
+use crate::warroom::claim::ClaimPath;
+use crate::warroom::code_map::{CodeMapRefusal, CodeMapSummary};
+use crate::warroom::commit_files::CommitFiles;
+
+/// The longest name that is proposed, in bytes.
+const MAX_NAME: usize = 40;
+
+vocabulary! {
+    /// Where proposals come from.
+    ProposalSource, "source of proposals" {
+        /// The file CODEOWNERS of the base branch.
+        Codeowners = "codeowners",
+        /// The last code map.
+        CodeMap = "code_map",
+    }
+}
+
+/// `GET /api/projects/{id}/zones/proposals`. Nothing changes until they are set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ZoneProposals {
+    pub from: ProposalSource,
+    /// The file in the repository, or the commit that was mapped.
+    pub source: String,
+    pub proposals: Vec<ZoneProposal>,
+    /// What is not proposed, or means something else as a zone, and why.
+    pub skipped: Vec<String>,
+}
+
+/// A zone that could be set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ZoneProposal {
+    pub zone: NewZone,
+    /// What else is known, such as an owner who takes no part in the project, or how much code it has.
+    pub note: Option<String>,
+}
+
+/// `POST /api/projects/{id}/zones/apply`: the proposals that fit, all or none of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneSelection {
+    /// At most 100.
+    pub zones: Vec<NewZone>,
+}
+
+/// What a repository says about its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProposalEvidence {
+    /// The file and its text, with the files of the same commit.
+    Codeowners {
+        found: Option<(String, String)>,
+        files: CommitFiles,
+    },
+    CodeMap(Option<CodeMapSummary>),
+}
+
+impl ZoneProposals {
+    /// # Errors
+    /// When there is no such file or map.
+    pub fn of(evidence: &ProposalEvidence, zones: &[Zone], participants: &[String]) -> Result<Self, Refusal> {
+        match evidence {
+            ProposalEvidence::Codeowners { found: Some((file, text)), files } => Ok(codeowners::propose(file, text, files, zones, participants)),
+            ProposalEvidence::Codeowners { found: None, files } => Err(ZoneRefusal::NoCodeowners { branch: files.branch.clone() }.into()),
+            ProposalEvidence::CodeMap(Some(summary)) => Ok(code_map::propose(summary, zones)),
+            ProposalEvidence::CodeMap(None) => Err(CodeMapRefusal::Missing.into()),
+        }
+    }
+}
+
+/// Names that are not taken.
+struct Names(Vec<String>);
+
+impl Names {
+    fn new(zones: &[Zone]) -> Self {
+        Self(zones.iter().map(|zone| zone.name.clone()).collect())
+    }
+
+    /// Returns a free name for a path: its last name that is no glob, if need be with the one before it, or with a number.
+    fn take(&mut self, path: &str) -> String {
+        let words: Vec<String> = path.split('/').map(word).filter(|word| !word.is_empty()).collect();
+        let last = words.last().cloned().unwrap_or_else(|| "root".to_owned());
+        let before = words.len().checked_sub(2).and_then(|place| words.get(place));
+        let longer = before.map(|before| cut(&format!("{before}-{last}")));
+        let numbered = (2..).map(|number| format!("{}-{number}", cut(&last)));
+        let mut names = [cut(&last)].into_iter().chain(longer).chain(numbered);
+        let free = names.find(|name| !self.0.contains(name)).unwrap_or(last);
+        self.0.push(free.clone());
+        free
+    }
+}
+
+/// The letters of a name that a zone may have.
+fn word(name: &str) -> String {
+    let letters = name.to_lowercase();
+    let parts: Vec<&str> = letters.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}
+
+fn cut(name: &str) -> String {
+    name.get(..MAX_NAME).unwrap_or(name).trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests;
