@@ -1,6 +1,7 @@
 //! The state that every handler shares.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use db::Db;
@@ -9,6 +10,7 @@ use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
+use domain::warroom::code_map::CodeMapView;
 use domain::wire::ActivityLines;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +19,9 @@ use crate::sign_in::SignIn;
 
 /// Stores a token.
 pub type SaveToken = dyn Fn(&str) -> io::Result<()> + Send + Sync;
+
+/// Makes the code map of a project.
+pub type MapCode = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<CodeMapView>> + Send>> + Send + Sync;
 
 /// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
@@ -37,6 +42,7 @@ pub struct AppState {
     pub sandbox: watch::Receiver<Option<SandboxStatus>>,
     /// The prompt that each kind of agent has without a file.
     pub built_in_prompt: fn(AgentKind) -> &'static str,
+    pub map_code: Arc<MapCode>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

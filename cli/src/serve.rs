@@ -1,11 +1,11 @@
 //! `vibe-relay serve`: the composition root. Opens the store, starts HTTP, MCP and the runner on it, and stops them in order.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, SignIn};
+use api::{AppState, DemoHooks, MapCode, SignIn};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -14,6 +14,7 @@ use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
 use runner::process::Programs;
+use runner::warroom::code_map;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -73,6 +74,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     }
     let ticks = watch::Sender::new(Ticks::new(db::now()));
     let sandbox = watch::Sender::new(None);
+    let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
     let state = AppState {
         db: db.clone(),
         config: live.clone(),
@@ -86,12 +88,12 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         ticks: ticks.subscribe(),
         sandbox: sandbox.subscribe(),
         built_in_prompt: runner::prompt::role,
+        map_code: map_code(db.clone(), programs.running.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
-    let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
     let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
     let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, sandbox, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
@@ -111,6 +113,14 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     ended?;
     closed?;
     Ok(removed?)
+}
+
+/// How the board lets a code map be made.
+fn map_code(db: Db, program: PathBuf) -> Arc<MapCode> {
+    Arc::new(move |project| {
+        let (db, program) = (db.clone(), program.clone());
+        Box::pin(async move { code_map::map_code(&db, &program, &project).await })
+    })
 }
 
 /// Listens on the socket beside the database. Without one, as on some network file systems, programs connect over TCP.

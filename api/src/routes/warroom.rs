@@ -1,8 +1,9 @@
 //! Routes of the war room: claims of files, battle plans, the raid log, handovers, knowledge, results of tasks, debriefs, orders, questions to
-//! oracles, zones, the heat map, formations, and the agents that are present.
+//! oracles, zones, the heat map, the code map, formations, and the agents that are present.
 
 mod battle_plan;
 mod claim;
+mod code_map;
 mod debrief;
 mod formation;
 mod handover;
@@ -44,4 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(trigger::withdraw_trigger))
         .routes(routes!(zone::list_zones, zone::set_zone))
         .routes(routes!(zone::remove_zone))
+        .routes(routes!(zone::propose_zones))
+        .routes(routes!(zone::apply_zones))
+        .routes(routes!(code_map::map_code))
 }

@@ -20,6 +20,7 @@ use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
+use domain::warroom::code_map::{CodeMapSummary, CodeMapView};
 use domain::wire::NewProject;
 use repo::testing::TestRepository;
 use serde_json::Value;
@@ -120,6 +121,10 @@ impl TestServer {
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),
             built_in_prompt: |_| "Do your part.",
+            map_code: Arc::new(|_| {
+                let summary = CodeMapSummary { files: 3, ..CodeMapSummary::default() };
+                Box::pin(async { Ok(CodeMapView { summary, path: "code-maps/PROJ-001/CODE_MAP.md".to_owned(), bytes: 7 }) })
+            }),
             shutdown: CancellationToken::new(),
             demo: None,
         };

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::team::agent::EVERYONE;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::person::participant as participant_of;
 use domain::warroom::zone::name::validate_name;
+use domain::warroom::zone::proposal::{ProposalEvidence, ZoneProposals};
 use domain::warroom::zone::refusal::ZoneRefusal;
 use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent, zones_of};
 
@@ -42,6 +44,9 @@ impl Db {
             Box::pin(async move {
                 let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 participant.require_lead("setting a zone")?;
+                if new.len() > MAX_ZONES {
+                    return Err(ZoneRefusal::TooMany { zones: new.len() }.into());
+                }
                 let mut zones = row::of_project(&mut tx.connection, &project).await?;
                 let roster = Roster::load(tx, &project).await?;
                 let mut set = Vec::with_capacity(new.len());
@@ -89,6 +94,18 @@ impl Db {
             })
         })
         .await
+    }
+
+    /// Proposes zones from what a repository says, besides those that a project has. Changes nothing.
+    ///
+    /// # Errors
+    /// When the project does not exist, or the repository has no such file or map.
+    pub async fn propose_zones(&self, project: &ProjectId, evidence: &ProposalEvidence) -> Result<ZoneProposals> {
+        let zones = self.zones(project).await?;
+        let agents = self.agents(project).await?.into_iter().map(|agent| agent.name);
+        let persons = self.persons().await?.into_iter().map(|person| participant_of(person.role, &person.name));
+        let participants: Vec<String> = agents.chain(persons).chain([HUMAN.to_owned()]).collect();
+        Ok(ZoneProposals::of(evidence, &zones, &participants)?)
     }
 
     /// Lists the zones of a project by name.

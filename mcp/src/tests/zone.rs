@@ -17,7 +17,8 @@ async fn leads_set_zones_and_everyone_reads_them() {
     assert_eq!(done(&lena, "set_zone", audio).await.text, "Set the zone audio: audio/**, mixer.rs; oracle mara");
     done(&lena, "set_zone", json!({"name": "core", "paths": ["src/"], "owner": "lena"})).await;
     let read = done(&mara, "get_zones", json!({})).await;
-    assert_eq!(read.text, "audio: audio/**, mixer.rs; oracle mara\ncore: src/**; owner lena");
+    assert!(read.text.starts_with("audio: audio/**, mixer.rs; oracle mara\ncore: src/**; owner lena\nIn no zone: "), "{}", read.text);
+    assert!(read.text.ends_with("\nWithout an oracle: core."), "{}", read.text);
     assert_eq!(read.data["zones"][1]["owner"], "lena");
     for (path, text) in [
         ("audio/mix.rs", "audio: audio/**, mixer.rs; oracle mara"),
@@ -51,4 +52,21 @@ async fn heat_map_shows_leads_where_the_work_is() {
     assert!(map.text.starts_with(first) && map.text.ends_with("Without an oracle: docs."), "{}", map.text);
     assert_eq!(map.data["heat_map"]["zones"][1]["zone"], serde_json::Value::Null);
     assert_eq!(done(&mara, "get_heat_map", json!({})).await.text, map.text, "it is only listed to leads");
+}
+
+#[tokio::test]
+async fn zones_are_proposed_from_codeowners_and_from_the_code_map() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
+    for (from, code) in [("codeowners", "codeowners-missing"), ("code_map", "code-map-missing"), ("guess", "invalid")] {
+        assert_eq!(call(&lena, "propose_zones", json!({"from": from})).await.data["code"], code);
+    }
+    let files = [("CODEOWNERS", Some("/src/ @lena\n* @org/all\n")), ("src/lib.rs", Some("pub fn run() {}\n"))];
+    board.sample.commit_on("main", &files, "owners");
+    let found = done(&lena, "propose_zones", json!({"from": "codeowners"})).await;
+    let text = "src: src/**; owner lena\nNothing is set yet. Call set_zone for those that fit.\nSkipped: line 2: * stands for all files";
+    assert!(found.text.starts_with(text), "{}", found.text);
+    assert_eq!(found.data["zone_proposals"]["proposals"][0]["zone"]["owner"], "lena");
+    assert_eq!(done(&lena, "get_zones", json!({})).await.data["zones"], json!([]));
 }

@@ -24,6 +24,7 @@ use domain::warroom::lead::LeadRole;
 use domain::warroom::raid_log::Priority;
 use domain::warroom::transport::Transport;
 use domain::warroom::trigger::TriggerWord;
+use domain::warroom::zone::proposal::ProposalSource;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
@@ -342,6 +343,10 @@ pub(crate) fn trigger_word(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn raid_priority(_: &mut SchemaGenerator) -> Schema {
     one_of(Priority::ALL)
+}
+
+pub(crate) fn proposal_source(_: &mut SchemaGenerator) -> Schema {
+    one_of(ProposalSource::ALL)
 }
 
 pub(crate) fn minion_status(_: &mut SchemaGenerator) -> Schema {

@@ -172,12 +172,37 @@ pub(super) async fn zones(story: &mut Story, mara: &Caller) {
         let refused = story.act("put", zones, PROJECT, body, status).await;
         assert_eq!(refused["code"], code, "{refused}");
     }
-    assert_eq!(story.get(zones, PROJECT).await["items"][0]["name"], "audio");
+    let listed = story.get(zones, PROJECT).await;
+    assert_eq!((&listed["items"][0]["name"], &listed["coverage"]["without_oracle"]), (&json!("audio"), &json!(["audio"])), "{listed}");
     let map = story.get("/api/projects/{id}/heat-map", PROJECT).await;
     assert_eq!((&map["zones"][0]["zone"], &map["zones"][1]["zone"], &map["without_oracle"]), (&json!("audio"), &Value::Null, &json!(["audio"])));
     assert!(map["folders"].as_array().is_some_and(|parts| !parts.is_empty()) && map["tasks"].as_u64() > Some(0), "{map}");
     ask_oracles(story, mara).await;
     formation(story).await;
+    let mapped = story.act("post", "/api/projects/{id}/code-map", PROJECT, Value::Null, StatusCode::OK).await;
+    assert_eq!((&mapped["files"], &mapped["path"]), (&json!(3), &json!("code-maps/PROJ-001/CODE_MAP.md")));
+    let proposals = "/api/projects/{id}/zones/proposals";
+    for (from, status, code) in [
+        ("code_map", StatusCode::NOT_FOUND, "code-map-missing"),
+        ("codeowners", StatusCode::NOT_FOUND, "codeowners-missing"),
+        ("guess", StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+    ] {
+        let none = story.call("get", proposals, PROJECT, &format!("?from={from}"), Value::Null).await;
+        assert_eq!((none.status, none.json()["code"].as_str()), (status, Some(code)), "{}", none.text);
+    }
+    let folder = repo::KeptCodeMap::folder(&story.server.state.db.folder(), PROJECT);
+    let repository = story.server.sample.repository();
+    story.server.sample.write("src/lib.rs", &"pub fn run() {}\n".repeat(300));
+    repository.renew_code_map(&story.server.sample.commit_all("add code"), &folder).unwrap();
+    let found = story.call("get", proposals, PROJECT, "?from=code_map", Value::Null).await.json();
+    assert_eq!(found["proposals"], json!([{"zone": {"name": "src", "paths": ["src/"], "owner": null, "oracle": null}, "note": "300 lines of code"}]));
+    let apply = "/api/projects/{id}/zones/apply";
+    let (core, taken) = (found["proposals"][0]["zone"].clone(), json!({"name": "core", "paths": ["audio/"]}));
+    story.act("post", apply, PROJECT, json!({"zones": [core, taken]}), StatusCode::CONFLICT).await;
+    assert_eq!(story.get(zones, PROJECT).await["items"].as_array().unwrap().len(), 1, "all or none");
+    let applied = story.act("post", apply, PROJECT, json!({"zones": [core]}), StatusCode::OK).await;
+    assert_eq!((&applied["items"][0]["name"], &applied["items"][0]["author"]), (&json!("src"), &json!("human")));
+    story.act("post", remove, PROJECT, json!({"name": "src"}), StatusCode::NO_CONTENT).await;
     story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NO_CONTENT).await;
     let gone = story.act("post", remove, PROJECT, json!({"name": "audio"}), StatusCode::NOT_FOUND).await;
     assert_eq!(gone["code"], "not-found");

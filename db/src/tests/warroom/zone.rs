@@ -3,6 +3,8 @@
 use domain::board::task::NewTask;
 use domain::id::ProjectId;
 use domain::team::role::Role;
+use domain::warroom::commit_files::CommitFiles;
+use domain::warroom::zone::proposal::ProposalEvidence;
 use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, zone_of};
 
 use crate::tests::external_agents::message;
@@ -155,4 +157,39 @@ async fn tasks_know_the_zones_of_their_planned_files() {
     let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(zones().await, [(audio, words(&["audio"])), (both, words(&["audio", "core"]))]);
     assert_eq!(code(store.db.zones_of_tasks(&ProjectId::new(99), &all).await), "not-found");
+}
+
+#[tokio::test]
+async fn several_zones_are_set_at_once_or_none() {
+    let store = Store::board().await;
+    let mara = store.member("mara", &[]).await;
+    let all = vec![new("audio", &["audio/"]), new("core", &["src/"])];
+    let before = store.db.latest();
+    assert_eq!(code(store.db.set_zones(&mara, &store.project, all.clone()).await), "lead-only");
+    let clash = vec![new("audio", &["audio/"]), new("core", &["Audio/"])];
+    assert_eq!(code(store.db.set_zones(&Caller::owner(), &store.project, clash).await), "zone-path-taken");
+    assert_eq!((store.db.latest(), store.db.zones(&store.project).await.unwrap()), (before, Vec::new()));
+    let set = store.db.set_zones(&Caller::owner(), &store.project, all.clone()).await.unwrap();
+    assert_eq!(store.db.zones(&store.project).await.unwrap(), set);
+    let before = store.db.latest();
+    store.db.set_zones(&Caller::owner(), &store.project, all).await.unwrap();
+    assert_eq!(store.db.latest(), before, "the same again changes nothing");
+    let many = (0..=MAX_ZONES).map(|number| new(&format!("z{number}"), &[&format!("f{number}/")])).collect();
+    assert_eq!(code(store.db.set_zones(&Caller::owner(), &store.project, many).await), "zone-limit");
+}
+
+#[tokio::test]
+async fn proposals_know_the_zones_and_participants_and_change_nothing() {
+    let store = Store::board().await;
+    store.member("red/ivy", &[]).await;
+    set(&store, &Caller::owner(), new("core", &["src/"])).await.unwrap();
+    let files = CommitFiles { branch: "main".to_owned(), commit: "1234567".to_owned(), files: Vec::new() };
+    let text = "/src/ @ivy\n/audio/ @ivy\n/docs/ @human\n".to_owned();
+    let evidence = ProposalEvidence::Codeowners { found: Some(("CODEOWNERS".to_owned(), text)), files };
+    let before = store.db.latest();
+    let found = store.db.propose_zones(&store.project, &evidence).await.unwrap();
+    let owners: Vec<_> = found.proposals.iter().map(|proposal| (proposal.zone.name.as_str(), proposal.zone.owner.as_deref())).collect();
+    assert_eq!(owners, [("audio", Some("red/ivy")), ("docs", Some("human"))]);
+    assert_eq!((found.skipped.as_slice(), store.db.latest()), (&["line 1: src/** is in the zone core already".to_owned()][..], before));
+    assert_eq!(code(store.db.propose_zones(&store.project, &ProposalEvidence::CodeMap(None)).await), "code-map-missing");
 }

@@ -61,6 +61,7 @@ pub(super) fn every_tool() -> Vec<(&'static str, Value)> {
         ("log_minion", json!({"task_description": "x", "status": "spawned"})),
         ("party_status", json!({})),
         ("ping", json!({})),
+        ("propose_zones", json!({"from": "code_map"})),
         ("read_intel", json!({})),
         ("refresh_token", json!({})),
         ("register", json!({"agent_name": "x"})),

@@ -9,14 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::zone::open_parts;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::ProjectArgument;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
 use crate::tools::managed::{Managed, Need, PLANNERS};
-
-/// The parts in no zone that the text names.
-const SHOWN: usize = 5;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "get_heat_map",
@@ -50,13 +48,7 @@ fn text(map: &HeatMap) -> String {
     if map.tasks_without_files > 0 {
         lines.push(format!("{} of {} tasks name no files.", map.tasks_without_files, map.tasks));
     }
-    if !map.coverage.uncovered.is_empty() {
-        let parts: Vec<&str> = map.coverage.uncovered.iter().take(SHOWN).map(|part| part.path.as_str()).collect();
-        lines.push(format!("In no zone: {} files, most in {}.", map.coverage.uncovered_files, parts.join(", ")));
-    }
-    if !map.coverage.without_oracle.is_empty() {
-        lines.push(format!("Without an oracle: {}.", map.coverage.without_oracle.join(", ")));
-    }
+    lines.extend(open_parts(&map.coverage));
     lines.join("\n")
 }
 
