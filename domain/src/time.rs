@@ -89,10 +89,10 @@ pub fn ago(span: Duration) -> String {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(time) => write!(f, "{time:.3}"),
-            Err(_) => f.write_str("1970-01-01T00:00:00.000Z"),
-        }
+        let (year, month, day) = date(self.0.div_euclid(DAY));
+        let seconds = self.0.rem_euclid(DAY) / 1_000;
+        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}.{:03}Z", seconds % 60, self.0.rem_euclid(1_000))
     }
 }
 
@@ -100,9 +100,65 @@ impl FromStr for Timestamp {
     type Err = InvalidTime;
 
     fn from_str(given: &str) -> Result<Self, InvalidTime> {
-        let time: jiff::Timestamp = given.parse().map_err(|_| InvalidTime(given.chars().take(60).collect()))?;
-        Ok(Self::from_milliseconds(time.as_millisecond()))
+        fixed_width(given).or_else(|| other_form(given)).map(Self::from_milliseconds).ok_or_else(|| InvalidTime(given.chars().take(60).collect()))
     }
+}
+
+const DAY: i64 = 86_400_000;
+
+/// Reads the text of a timestamp, as this type writes it.
+fn fixed_width(text: &str) -> Option<i64> {
+    let shape = |(index, byte): (usize, u8)| match index {
+        4 | 7 => byte == b'-',
+        10 => byte == b'T',
+        13 | 16 => byte == b':',
+        19 => byte == b'.',
+        23 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    };
+    if text.len() != 24 || !text.bytes().enumerate().all(shape) {
+        return None;
+    }
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hours, minutes, seconds) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let days = days(year, month, day);
+    // The day of a date that the calendar does not have is another date.
+    let exists = date(days) == (year, month, day) && hours < 24 && minutes < 60 && seconds < 60;
+    exists.then_some(days * DAY + (hours * 3_600 + minutes * 60 + seconds) * 1_000 + number(20..23)?)
+}
+
+/// Reads the other forms of RFC 3339, which people and agents may write.
+#[cfg(not(target_family = "wasm"))]
+fn other_form(text: &str) -> Option<i64> {
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+}
+
+/// The board reads times only from the server, and loads no library for other forms.
+#[cfg(target_family = "wasm")]
+fn other_form(_text: &str) -> Option<i64> {
+    None
+}
+
+/// The date of a day since 1970 in the Gregorian calendar: <https://howardhinnant.github.io/date_algorithms.html#civil_from_days>.
+fn date(days: i64) -> (i64, i64, i64) {
+    // Years are counted from March, so that the leap day ends one.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The days from 1970 to a date, the inverse of [`date`].
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 impl TryFrom<String> for Timestamp {
@@ -131,6 +187,35 @@ mod tests {
             assert_eq!(time.to_string().parse(), Ok(time));
         }
         assert_eq!(Timestamp::from_milliseconds(1_769_850_300_000).to_string(), "2026-01-31T09:05:00.000Z");
+    }
+
+    #[test]
+    fn calendar_agrees_with_the_library() {
+        let steps = (*Timestamp::RANGE.start()..=*Timestamp::RANGE.end()).step_by(86_399_999 * 11);
+        for milliseconds in steps {
+            let time = Timestamp::from_milliseconds(milliseconds);
+            let known = jiff::Timestamp::from_millisecond(milliseconds).unwrap();
+            assert_eq!(time.to_string(), format!("{known:.3}"));
+            assert_eq!(fixed_width(&time.to_string()), Some(milliseconds));
+        }
+    }
+
+    #[test]
+    fn other_forms_are_read_and_other_dates_are_refused() {
+        let time = Timestamp::from_milliseconds(1_769_850_300_000);
+        for text in ["2026-01-31T09:05:00Z", "2026-01-31T10:05:00+01:00", "2026-01-31 09:05:00.0Z"] {
+            assert_eq!(text.parse(), Ok(time), "{text}");
+        }
+        for text in [
+            "2026-02-29T09:05:00.000Z",
+            "2026-13-01T09:05:00.000Z",
+            "2026-00-10T09:05:00.000Z",
+            "2026-01-31T24:05:00.000Z",
+            "2026-01-31T09:60:00.000Z",
+            "2026-01-31",
+        ] {
+            assert_eq!((text.parse::<Timestamp>().is_err(), fixed_width(text)), (true, None), "{text}");
+        }
     }
 
     #[test]

@@ -113,8 +113,19 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
     let names = contributors.built_by.iter().chain(&contributors.assigned_to).chain(&contributors.approved_by).chain(&contributors.verified_by);
     let names: String = names.map(|name| format!(" {name}")).collect();
     let goal = card.goal_id.as_ref().map_or("", GoalId::as_str);
-    let text = format!("{} {} {} {badge} {goal}{names}", card.id, card.title, phase_label(card.phase)).to_lowercase();
-    words.all(|word| text.contains(&word.to_lowercase()))
+    let text = lowercase(&format!("{} {} {} {badge} {goal}{names}", card.id, card.title, phase_label(card.phase)));
+    words.all(|word| text.contains(&lowercase(word)))
+}
+
+/// The text in small letters. For those of all languages, the browser is asked: their tables would be loaded before the first card is shown.
+fn lowercase(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    #[cfg(target_family = "wasm")]
+    return js_sys::JsString::from(text).to_lower_case().into();
+    #[cfg(not(target_family = "wasm"))]
+    text.to_lowercase()
 }
 
 #[cfg(test)]

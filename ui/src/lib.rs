@@ -28,6 +28,7 @@ mod paged_list;
 mod pages;
 mod palette;
 mod parts;
+mod pixels;
 mod project_data;
 mod reader;
 mod replay;

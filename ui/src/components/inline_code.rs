@@ -20,10 +20,10 @@ pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
     let stop = if text.ends_with(['.', '!', '?', ':']) { "" } else { "." };
-    // Ids such as TASK-001 keep their spelling; a plain word gets a capital.
+    // Ids such as TASK-001 keep their spelling; a plain English word gets a capital.
     let word = text.split(' ').next().unwrap_or_default();
-    let plain = word.chars().all(char::is_lowercase);
-    let head = if plain { first.to_uppercase().to_string() } else { first.to_string() };
+    let plain = word.bytes().all(|letter| letter.is_ascii_lowercase());
+    let head = if plain { first.to_ascii_uppercase() } else { first };
     format!("{head}{}{stop}", letters.as_str())
 }
 

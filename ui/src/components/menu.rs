@@ -9,6 +9,7 @@ use web_sys::{HtmlElement, KeyboardEvent};
 
 use crate::components::dialog::{focused, restore_focus};
 use crate::components::icon::Icon;
+use crate::pixels::pixels;
 
 /// Space between the menu and the edge of the window, in pixels.
 const MARGIN: f64 = 8.0;
@@ -144,12 +145,12 @@ fn place(menu: &HtmlElement, anchor: &HtmlElement) {
     let (at, size) = (anchor.get_bounding_client_rect(), menu.get_bounding_client_rect());
     let extent = |value: Result<leptos::wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
     let (width, height) = (extent(window().inner_width()), extent(window().inner_height()));
-    let left = (at.right() - size.width()).clamp(MARGIN, (width - size.width() - MARGIN).max(MARGIN));
+    let left = (at.right() - size.width()).min(width - size.width() - MARGIN).max(MARGIN);
     let below = at.bottom() + 4.0;
     let top = if below + size.height() > height - MARGIN { (at.top() - size.height() - 4.0).max(MARGIN) } else { below };
     let style = menu.style();
     for (property, value) in [("left", left), ("top", top)] {
-        let _set = style.set_property(property, &format!("{value}px"));
+        let _set = style.set_property(property, &pixels(value));
     }
 }
 

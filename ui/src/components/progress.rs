@@ -17,7 +17,7 @@ pub(crate) struct Segments {
 #[component]
 pub(crate) fn ProgressBar(#[prop(into)] segments: Signal<Segments>, #[prop(optional)] wide: bool) -> impl IntoView {
     let part = move |tone: Tone, part: fn(&Segments) -> usize| {
-        let width = move || segments.with(|segments| format!("{:.2}%", percent(part(segments), segments.all)));
+        let width = move || segments.with(|segments| percent(part(segments), segments.all));
         view! { <i data-tone=tone.as_str() style:width=width></i> }
     };
     view! {
@@ -30,16 +30,21 @@ pub(crate) fn ProgressBar(#[prop(into)] segments: Signal<Segments>, #[prop(optio
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of tasks fit into f64")]
-fn percent(part: usize, all: usize) -> f64 {
-    if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
+/// The share of a part, with two decimals. Whole numbers, because the code that writes others is large and nothing else of the board needs it.
+fn percent(part: usize, all: usize) -> String {
+    let hundredths = (10_000 * part).checked_div(all).unwrap_or_default();
+    format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::percent;
+
     #[test]
     fn empty_whole_has_no_parts() {
-        assert!(super::percent(3, 0).abs() < f64::EPSILON);
-        assert!((super::percent(1, 4) - 25.0).abs() < f64::EPSILON);
+        assert_eq!(
+            [(3, 0), (1, 4), (1, 3), (4, 4), (1, 300)].map(|(part, all)| percent(part, all)),
+            ["0.00%", "25.00%", "33.33%", "100.00%", "0.33%"]
+        );
     }
 }
