@@ -8,6 +8,8 @@
 mod bundle;
 #[path = "build/compile.rs"]
 mod compile;
+#[path = "build/names.rs"]
+mod names;
 #[path = "build/split.rs"]
 mod split;
 

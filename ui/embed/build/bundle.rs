@@ -62,7 +62,7 @@ pub(crate) fn board(sources: &Path, wasm: &Path, scratch: &Path, release: bool) 
     for name in STYLES {
         style.push_str(&read(name)?);
     }
-    let quality = if release { 10 } else { 4 };
+    let quality = if release { 11 } else { 4 };
     let binary = |name: &str| fs::read(sources.join("style").join(name)).map_err(|error| format!("reading ui/style/{name}: {error}"));
     let font = binary("inter.woff2")?;
     style = style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));

@@ -10,6 +10,8 @@ use wasm_encoder::{Module, RawSection};
 use wasm_split_cli_support::{Options, transform};
 use wasmparser::Parser;
 
+use crate::names;
+
 /// The files that the page names. Those load the others.
 pub(crate) const ENTRY: [&str; 3] = [BOARD, "board.wasm", LOADER];
 
@@ -48,11 +50,10 @@ pub(crate) fn split(wasm: &Path, scratch: &Path, release: bool) -> Result<Vec<Co
     if !output.local_modules().is_empty() || output.snippets().values().any(|scripts| !scripts.is_empty()) {
         return Err("a dependency of `ui` contains inline JavaScript, which cannot be bundled".into());
     }
-    let mut files = vec![
-        (BOARD.to_owned(), output.js().as_bytes().to_vec()),
-        ("board.wasm".to_owned(), output.wasm_mut().emit_wasm()),
-        (LOADER.to_owned(), fs::read(scratch.join(LOADER))?),
-    ];
+    let (script, wasm) = (output.js().to_owned(), output.wasm_mut().emit_wasm());
+    let (script, wasm) = if release { names::shorten(&script, &wasm)? } else { (script, wasm) };
+    let mut files =
+        vec![(BOARD.to_owned(), script.into_bytes()), ("board.wasm".to_owned(), wasm), (LOADER.to_owned(), fs::read(scratch.join(LOADER))?)];
     for path in parts.split_modules {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or("a part of the board has no name")?;
         let bytes = fs::read(&path)?;

@@ -30,4 +30,7 @@ pub fn index() -> Option<&'static Asset> {
 }
 
 #[cfg(test)]
+#[path = "../build/names.rs"]
+mod names;
+#[cfg(test)]
 mod tests;
