@@ -1,5 +1,5 @@
 // Applies the stored theme, density and words before the first paint, then loads the board.
-const { glue, wasm } = document.currentScript.dataset;
+const { glue, wasm, style } = document.currentScript.dataset;
 try {
   for (const name of ["theme", "density", "words"]) {
     const value = localStorage.getItem(name);
@@ -8,6 +8,13 @@ try {
 } catch {
   // Without storage, the theme of the system, compact cards and plain words apply.
 }
+// The styles of the other pages. The board sends the event.
+addEventListener("first-page-drawn", () => {
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  link.href = style;
+  document.head.append(link);
+}, { once: true });
 addEventListener("DOMContentLoaded", async () => {
   try {
     const board = await import(glue);

@@ -13,14 +13,12 @@ use leptos::wasm_bindgen::JsCast;
 use crate::client::Client;
 use crate::components::board::report::Absence;
 use crate::components::palette::{Palette, PaletteOutlet};
-use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::theme::Density;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
 use crate::keys::{listen_for_needs_you, listen_for_palette};
-use crate::lazy::lazy;
+use crate::lazy::{FirstPage, lazy, soon};
 use crate::markdown::Markdown;
-use crate::notifications;
 use crate::overview::Overview;
 use crate::pages::board::project::ProjectPage;
 use crate::pages::sign_in::SignInPage;
@@ -30,20 +28,21 @@ use crate::route::{Navigation, Route};
 use crate::socket::Live;
 use crate::time::Clock;
 
-/// Time for the first page, before the code of the others is loaded.
+/// Time for the first page, before the code of the others is loaded, also if its cards do not arrive.
 const PRELOAD_DELAY: Duration = Duration::from_secs(1);
 
 /// The status that the server reports about itself.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerStatus {
     client: Client,
+    first_page: FirstPage,
     pub(crate) server: RwSignal<Option<ServerInfo>>,
     reader: RwSignal<Reader>,
 }
 
 impl ServerStatus {
-    fn provide(client: Client) -> Self {
-        let status = Self { client, server: RwSignal::new(None), reader: Reader::provide() };
+    fn provide(client: Client, first_page: FirstPage) -> Self {
+        let status = Self { client, first_page, server: RwSignal::new(None), reader: Reader::provide() };
         provide_context(status);
         status
     }
@@ -55,10 +54,16 @@ impl ServerStatus {
     /// Requests the status again. A failure keeps the last answer, because the connection mark reports a lost server.
     pub(crate) fn refresh(self) {
         leptos::task::spawn_local(async move {
-            let Ok(server) = self.client.server().await else { return };
-            self.identify_reader(&server).await;
-            let _page_closed = self.server.try_set(Some(server));
+            self.first_page.wait().await;
+            drop(parts::read_server(self).await);
         });
+    }
+
+    /// Requests the status, and who reads this page.
+    pub(crate) async fn read(self) {
+        let Ok(server) = self.client.server().await else { return };
+        self.identify_reader(&server).await;
+        let _page_closed = self.server.try_set(Some(server));
     }
 
     /// Takes over an answer about the sandbox, before the next request for the status.
@@ -99,7 +104,12 @@ fn follow_task_links(client: Client, navigation: Navigation) {
 
 /// Opens a task on the board of its project.
 fn open_task(client: Client, navigation: Navigation, task: TaskId) {
-    client.act(client.project_of(task.clone()), move |project| navigation.go(Route::Board { project, task: Some(task) }));
+    leptos::task::spawn_local(async move {
+        match parts::project_of(client, task.clone()).await {
+            Ok(project) => client.act(project, move |project| navigation.go(Route::Board { project, task: Some(task) })),
+            Err(failure) => client.show(&failure),
+        }
+    });
 }
 
 #[component]
@@ -108,17 +118,18 @@ pub(crate) fn App() -> impl IntoView {
     let navigation = Navigation::provide();
     let toasts = Toasts::provide();
     let client = Client::provide(toasts);
-    let status = ServerStatus::provide(client);
+    let first_page = FirstPage::provide();
+    let status = ServerStatus::provide(client, first_page);
     Markdown::provide(client);
     follow_task_links(client, navigation);
     draft::remove_expired();
-    leptos::task::spawn_local(async {
+    leptos::task::spawn_local(async move {
         sleep(PRELOAD_DELAY).await;
+        first_page.set_drawn();
         parts::preload().await;
     });
     let live = Live::provide(client, status);
-    let overview = Overview::provide(client, live);
-    notifications::follow(overview);
+    let overview = Overview::provide(live);
     let at_work = Memo::new(move |_| overview.agents_at_work());
     // An agent that starts or ends also changes the cost and the limits.
     Effect::new(move |_| {
@@ -141,6 +152,9 @@ pub(crate) fn App() -> impl IntoView {
     let outside = Memo::new(move |_| navigation.get().unfiltered());
     let page = move || {
         status.reader.track();
+        if project.with(Option::is_none) {
+            first_page.set_drawn();
+        }
         match project.get() {
             Some(project) => view! { <ProjectPage project=project /> }.into_any(),
             None if outside.get() == Route::NeedsYou => lazy(parts::needs_you_page),
@@ -162,10 +176,10 @@ pub(crate) fn App() -> impl IntoView {
             <div class="app">
                 {move || {
                     status.reader.track();
-                    view! { <Sidebar /> }
+                    view! { <nav class="side" aria-label="Main">{soon(parts::sidebar)}</nav> }
                 }}
                 <div class="main">{page}</div>
-                <Dock />
+                <nav class="dock" aria-label="Pages">{soon(parts::dock)}</nav>
             </div>
             {move || project.with(Option::is_none).then(|| view! { <PaletteOutlet /> })}
         }

@@ -16,17 +16,18 @@ pub(crate) use runs::log_address;
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;
+use std::pin::Pin;
 
 use domain::config::setting::SettingsView;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::team::person::is_person;
 use domain::wire::{MarkdownTexts, Problem, RenderedTexts, ServerInfo};
-use gloo_net::http::{Method, Request, RequestBuilder, Response};
+use gloo_net::http::{Method, Request, RequestBuilder};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
+use wasm_split_helpers::SplitLoaderError;
 
 use crate::components::toast::Toasts;
 
@@ -51,6 +52,16 @@ impl Failure {
         }
     }
 }
+
+/// The code for an answer was not loaded, because the server is gone or was replaced.
+impl From<SplitLoaderError> for Failure {
+    fn from(_reason: SplitLoaderError) -> Self {
+        Self::Unreachable("The server did not answer.".to_owned())
+    }
+}
+
+/// A request on its way.
+pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
 
 fn project_path(project: &ProjectId, rest: &str) -> String {
     format!("/api/projects/{project}{rest}")
@@ -108,13 +119,21 @@ impl Client {
                 // The dialog that asks about them shows them.
                 Err(Failure::Refused(problem)) if problem.returning.is_some() => {}
                 Ok(_) | Err(Failure::SignedOut) => {}
-                Err(failure) => {
-                    let (reason, hint) = failure.describe();
-                    self.toasts.refusal(&reason, &hint);
-                }
+                Err(failure) => self.show(failure),
             }
             then(result);
         });
+    }
+
+    /// Shows a failure as a toast.
+    pub(crate) fn show(self, failure: &Failure) {
+        let (reason, hint) = failure.describe();
+        self.toasts.refusal(&reason, &hint);
+    }
+
+    /// Whether the server asks for a sign-in.
+    pub(crate) async fn asks_for_sign_in(self) -> bool {
+        self.get::<IgnoredAny>("/api/server").await == Err(Failure::SignedOut)
     }
 
     pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
@@ -132,7 +151,7 @@ impl Client {
 
     /// In the demonstration: kills the server, which a supervisor restarts.
     pub(crate) async fn pull_the_plug(self) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, "/api/demo/pull-the-plug", &empty()).await
+        self.send(Method::POST, "/api/demo/pull-the-plug", &Empty {}).await
     }
 
     async fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, Failure> {
@@ -140,32 +159,36 @@ impl Client {
     }
 
     async fn send<T: DeserializeOwned>(self, method: Method, path: &str, body: &impl Serialize) -> Result<T, Failure> {
-        let request = RequestBuilder::new(path).method(method).json(body);
-        let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
-        self.read(response).await
+        let body = serde_json::to_string(body).map_err(unreadable)?;
+        read(&self.exchange(RequestBuilder::new(path).method(method), Some(body)).await?)
     }
 
     async fn finish<T: DeserializeOwned>(self, request: RequestBuilder) -> Result<T, Failure> {
-        let response = request.send().await.map_err(unreachable)?;
-        self.read(response).await
+        read(&self.exchange(request, None).await?)
     }
 
-    async fn read<T: DeserializeOwned>(self, response: Response) -> Result<T, Failure> {
-        let status = response.status();
-        if status == 401 {
-            self.signed_out.set(true);
-            return Err(Failure::SignedOut);
-        }
-        let text = response.text().await.map_err(unreachable)?;
-        if response.ok() {
-            // An empty body counts as `null`.
-            let body = if text.is_empty() { "null" } else { &text };
-            return serde_json::from_str(body).map_err(|error| Failure::Unreachable(format!("The server's answer could not be read ({error}).")));
-        }
-        match serde_json::from_str(&text) {
-            Ok(problem) => Err(Failure::Refused(Box::new(problem))),
-            Err(_) => Err(Failure::Unreachable(format!("The server answered {status} without an explanation."))),
-        }
+    /// Sends a request and returns the text of the answer. In a box, so that its code exists once for all requests.
+    fn exchange(self, request: RequestBuilder, body: Option<String>) -> Answer<String> {
+        Box::pin(async move {
+            let request = match body {
+                Some(body) => request.header("Content-Type", "application/json").body(body),
+                None => request.build(),
+            };
+            let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
+            let status = response.status();
+            if status == 401 {
+                self.signed_out.set(true);
+                return Err(Failure::SignedOut);
+            }
+            let text = response.text().await.map_err(unreachable)?;
+            if response.ok() {
+                return Ok(text);
+            }
+            match serde_json::from_str(&text) {
+                Ok(problem) => Err(Failure::Refused(Box::new(problem))),
+                Err(_) => Err(Failure::Unreachable(format!("The server answered {status} without an explanation."))),
+            }
+        })
     }
 }
 
@@ -177,15 +200,23 @@ fn refusal_text(detail: &str) -> String {
     }
 }
 
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+    // An empty body counts as `null`.
+    serde_json::from_str(if text.is_empty() { "null" } else { text }).map_err(unreadable)
+}
+
+fn unreadable(error: serde_json::Error) -> Failure {
+    Failure::Unreachable(format!("The server's answer could not be read ({error})."))
+}
+
 /// The reason that the browser gives differs from one to the next and helps nobody.
 fn unreachable(_reason: gloo_net::Error) -> Failure {
     Failure::Unreachable("The server did not answer.".to_owned())
 }
 
 /// The body of a request without arguments, because the server accepts only JSON.
-fn empty() -> Value {
-    Value::Object(serde_json::Map::new())
-}
+#[derive(Serialize)]
+struct Empty {}
 
 #[cfg(test)]
 mod tests {

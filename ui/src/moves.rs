@@ -145,8 +145,17 @@ impl Moves {
         self.apply(tasks.into_iter().map(change).collect());
     }
 
-    /// Changes one or several tasks. One toast reports all answers and offers the way back.
+    /// Changes one or several tasks.
     pub(crate) fn apply(self, changes: Vec<(TaskId, Change)>) {
+        spawn_local(async move {
+            if let Err(failure) = parts::apply_changes(self, changes).await {
+                self.client.show(&failure);
+            }
+        });
+    }
+
+    /// Sends the changes. One toast reports all answers and offers the way back.
+    pub(crate) fn send_all(self, changes: Vec<(TaskId, Change)>) {
         let before = |task: &TaskId| {
             let card = self.store.card_now(task)?;
             let is_same_project = |other: &&TaskId| self.store.card_now(other).is_some_and(|other| other.project_id == card.project_id);

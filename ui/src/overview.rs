@@ -13,7 +13,10 @@ use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::badge::card_state::busy_elsewhere;
+use crate::lazy::start;
 use crate::live_list::LiveList;
+use crate::notifications;
+use crate::parts;
 use crate::project_data::items;
 use crate::socket::{Live, Notice};
 
@@ -27,20 +30,26 @@ pub(crate) struct Overview {
 }
 
 impl Overview {
-    /// Follows all projects, and makes them available below the current owner.
-    pub(crate) fn provide(client: Client, live: Live) -> Self {
+    /// Makes the lists available below the current owner. [`Self::follow`] fills them.
+    pub(crate) fn provide(live: Live) -> Self {
         let revision = RwSignal::new(0_u32);
         live.follow(move |notice| {
             if !matches!(notice, Notice::Activity(..)) {
                 revision.update(|revision| *revision = revision.wrapping_add(1));
             }
         });
-        let overview = Self {
-            projects: LiveList::new(revision, |_| false, move || items(client.projects())).every(INTERVAL),
-            needs_you: LiveList::new(revision, |_| false, move || client.needs_you()).every(INTERVAL),
-        };
+        let overview = Self { projects: LiveList::idle(), needs_you: LiveList::idle() };
         provide_context(overview);
+        start(move || parts::follow_overview(overview, revision));
         overview
+    }
+
+    /// Requests all projects, and what needs the person, after each change of `revision`.
+    pub(crate) fn follow(self, revision: RwSignal<u32>) {
+        let client = Client::from_context();
+        self.projects.every(INTERVAL).follow(revision, |_| false, move || items(client.projects()));
+        self.needs_you.every(INTERVAL).follow(revision, |_| false, move || client.needs_you());
+        notifications::follow(self);
     }
 
     pub(crate) fn from_context() -> Self {

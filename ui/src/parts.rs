@@ -3,29 +3,44 @@
 //! Must not draw anything itself.
 
 use domain::board::project::Project;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
 use domain::time::Timestamp;
+use leptos::html::Input;
 use leptos::prelude::*;
-use wasm_split_helpers::wasm_split;
+use leptos::task::spawn_local;
+use wasm_split_helpers::{SplitLoaderError, wasm_split};
 use web_sys::HtmlElement;
 
+use crate::app::ServerStatus;
+use crate::change::Change;
+use crate::client::{Answer, Client, Failure};
+use crate::components::board::card_actions::Answers;
+use crate::components::board::column::ShowMore;
 use crate::components::board::delete_project::DeleteProjectDialog;
 use crate::components::board::edit_project::EditProjectDialog;
 use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::board::new_task::NewTaskDialog;
+use crate::components::board::project_bar::{ProjectBanners, ProjectState, ProjectTools};
+use crate::components::board::quick_add::QuickAdd;
 use crate::components::board::report::ReportSince;
 use crate::components::board::selection_bar::SelectionToolbar;
 use crate::components::board::task_panel::TaskPanel;
 use crate::components::board::view_menu::{EditViewsDialog, SaveViewDialog};
 use crate::components::help::HelpDialog;
+use crate::components::notices::Notices;
 use crate::components::palette::{Mode, PaletteDialog};
+use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::team::new_agent::NewAgentDialog;
 use crate::components::team::new_contract::NewContractDialog;
 use crate::components::team::new_handshake::NewHandshakeDialog;
+use crate::drag::{Drag, OnDrop, pointer};
 use crate::filter::Filter;
 use crate::lazy::Part;
-use crate::moves::{MoveDialog, MoveMenu, PendingMove};
+use crate::moves::{MoveDialog, MoveMenu, Moves, PendingMove};
+use crate::overview::Overview;
+use crate::pages;
 use crate::pages::board::activity::ActivityPage;
 use crate::pages::board::all_tasks::AllTasksPage;
 use crate::pages::board::charts::ChartsPage;
@@ -45,14 +60,103 @@ use crate::pages::team::contract::ContractsPage;
 use crate::pages::team::handshake::HandshakesPage;
 use crate::pages::team::message::MessagesPage;
 use crate::pages::warroom::room::WarRoomPage;
-use crate::route::SettingsTab;
+use crate::project_data::ProjectData;
+use crate::route::{Route, SettingsTab};
+use crate::store::Store;
 
-/// Loads all parts, one after the other. One that does not load is loaded when it is shown.
+/// Loads all parts, one after the other. One that does not load is loaded when it is shown. What is around the first page is loaded
+/// with it.
 pub(crate) async fn preload() {
     drop(load_task().await);
     drop(load_review().await);
     drop(load_team().await);
     drop(load_home().await);
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn sidebar() -> Part {
+    Ok(view! { <Sidebar /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn dock() -> Part {
+    Ok(view! { <Dock /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn notices() -> Part {
+    Ok(view! { <Notices /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn project_tools(filter: RwSignal<Filter>, words: NodeRef<Input>) -> Part {
+    Ok(view! { <ProjectTools filter=filter words=words /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn project_state(filter: RwSignal<Filter>) -> Part {
+    Ok(view! { <ProjectState filter=filter /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn project_banners(filter: RwSignal<Filter>) -> Part {
+    Ok(view! { <ProjectBanners filter=filter /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn quick_add(data: ProjectData) -> Part {
+    Ok(view! { <QuickAdd data=data /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn show_more(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> Part {
+    Ok(view! { <ShowMore status=status found=found limit=limit /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn card_answers(task: TaskId, route: Route, loud: Signal<bool>) -> Part {
+    Ok(view! { <Answers task=task route=route loud=loud /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn follow_overview(overview: Overview, revision: RwSignal<u32>) -> Result<(), SplitLoaderError> {
+    overview.follow(revision);
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn follow_project(data: ProjectData, store: Store) -> Result<(), SplitLoaderError> {
+    data.follow(store);
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn follow_keys(words: NodeRef<Input>, reviewed: Memo<Option<TaskId>>) -> Result<(), SplitLoaderError> {
+    pages::board::project::follow_keys(words, reviewed);
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn follow_pointer(drag: Drag, on_drop: OnDrop) -> Result<(), SplitLoaderError> {
+    pointer::follow(drag, on_drop);
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn read_server(status: ServerStatus) -> Result<(), SplitLoaderError> {
+    spawn_local(status.read());
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn apply_changes(moves: Moves, changes: Vec<(TaskId, Change)>) -> Result<(), Failure> {
+    moves.send_all(changes);
+    Ok(())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn project_of(client: Client, task: TaskId) -> Result<Answer<ProjectId>, Failure> {
+    Ok(Box::pin(client.project_of(task)))
 }
 
 #[wasm_split(task, fallible, preload(load_task))]

@@ -15,7 +15,9 @@ use leptos::prelude::*;
 
 use crate::client::{Client, Failure, MessageFilter};
 use crate::invalidation::ListKind;
+use crate::lazy::start;
 use crate::live_list::LiveList;
+use crate::parts;
 use crate::route::{Navigation, Section};
 use crate::store::Store;
 
@@ -64,12 +66,11 @@ pub(crate) struct ProjectData {
 }
 
 impl ProjectData {
-    /// Requests the lists of `project` and makes them available below the current owner.
+    /// Makes the lists of `project` available below the current owner. [`Self::follow`] fills them, after the first cards are drawn.
     pub(crate) fn provide(store: Store, project: ProjectId) -> Self {
-        let (client, navigation) = (Client::from_context(), Navigation::from_context());
-        let own = StoredValue::new(project);
-        let project = move || own.get_value();
+        let navigation = Navigation::from_context();
         let data = Self {
+<<<<<<< HEAD
             project: own,
             agents: LiveList::new(store.revision_of(ListKind::Team), |agents| !agents.is_empty(), move || items(client.agents(project()))),
             goals: LiveList::new(store.revision_of(ListKind::Goals), |_| false, move || items(client.goals(project()))),
@@ -99,11 +100,49 @@ impl ProjectData {
                 move || client.uses_war_room(project()),
             ),
             usage: LiveList::new(store.revision_of(ListKind::Usage), |_| false, move || client.usage(project())),
+=======
+            project: StoredValue::new(project),
+            agents: LiveList::idle(),
+            goals: LiveList::idle(),
+            contracts: LiveList::idle(),
+            handshakes: LiveList::idle(),
+            unread: LiveList::idle(),
+            has_messages: LiveList::idle(),
+            context: LiveList::idle(),
+            war_room: LiveList::idle(),
+            usage: LiveList::idle(),
+>>>>>>> 40918ac7 ([ui,embed] Load what is around the cards after the first cards are painted)
             dialog: RwSignal::new(OpenDialog::None),
             message_filter: Memo::new(move |_| navigation.get().message_filter()),
         };
         provide_context(data);
+        start(move || parts::follow_project(data, store));
         data
+    }
+
+    /// Requests the lists, and again when they become stale.
+    pub(crate) fn follow(self, store: Store) {
+        let client = Client::from_context();
+        let project = move || self.project.get_value();
+        let revision = |kind| store.revision_of(kind);
+        self.agents.follow(revision(ListKind::Team), |agents| !agents.is_empty(), move || items(client.agents(project())));
+        self.goals.follow(revision(ListKind::Goals), |_| false, move || items(client.goals(project())));
+        self.contracts.follow(revision(ListKind::Contracts), |contracts| !contracts.is_empty(), move || items(client.contracts(project())));
+        self.handshakes.follow(revision(ListKind::Handshakes), |_| false, move || items(client.handshakes(project())));
+        self.unread.follow(revision(ListKind::Messages), |_| false, move || client.unread(project()));
+        self.has_messages.follow(
+            revision(ListKind::Messages),
+            |has_messages| *has_messages,
+            move || {
+                let newest = client.messages(project(), MessageFilter::default(), None, 1);
+                async move { Ok(!newest.await?.items.is_empty()) }
+            },
+        );
+        let context = store.revision_of_both(ListKind::Sessions, ListKind::Memory);
+        self.context.follow(context, |is_used| *is_used, move || client.uses_context(project()));
+        let war_room = store.revision_of_both(ListKind::BattlePlans, ListKind::RaidLog);
+        self.war_room.follow(war_room, |is_used| *is_used, move || client.uses_war_room(project()));
+        self.usage.follow(revision(ListKind::Usage), |_| false, move || client.usage(project()));
     }
 
     pub(crate) fn from_context() -> Self {

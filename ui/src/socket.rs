@@ -18,7 +18,7 @@ use leptos::task::spawn_local;
 use serde::Deserialize;
 
 use crate::app::ServerStatus;
-use crate::client::{Client, Failure};
+use crate::client::Client;
 use crate::time::now;
 
 /// The state of the connection.
@@ -131,7 +131,7 @@ impl Live {
             sleep(retry_delay(failures)).await;
             failures += 1;
             // A refused socket gives no reason, but a refused request does.
-            if self.client.server().await == Err(Failure::SignedOut) {
+            if self.client.asks_for_sign_in().await {
                 self.state.set(ConnectionState::SignedOut);
                 return;
             }

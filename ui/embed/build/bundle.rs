@@ -12,25 +12,15 @@ use sha2::{Digest, Sha256};
 
 use crate::split;
 
-/// The style sheets in their order of concatenation; the first one declares the order of the layers.
-const STYLES: [&str; 14] = [
-    "style/tokens.css",
-    "style/base.css",
-    "style/components.css",
-    "style/shell.css",
-    "style/board.css",
-    "style/panel.css",
-    "style/collaboration.css",
-    "style/context.css",
-    "style/warroom.css",
-    "style/review.css",
-    "style/land.css",
-    "style/plan.css",
-    "style/activity.css",
-    "style/palette.css",
-];
+/// The style sheets of the first page in their order of concatenation; the first one declares the order of the layers.
+const FIRST_STYLES: [&str; 5] = ["tokens.css", "base.css", "components.css", "shell.css", "board.css"];
+
+/// Those of the other pages, which are loaded after the first one.
+const FURTHER_STYLES: [&str; 9] =
+    ["panel.css", "collaboration.css", "context.css", "warroom.css", "review.css", "land.css", "plan.css", "activity.css", "palette.css"];
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
 const WASM: &str = "application/wasm";
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
@@ -58,14 +48,12 @@ pub(crate) fn board(sources: &Path, wasm: &Path, scratch: &Path, release: bool) 
     let read = |name: &str| fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"));
     let code = split::split(wasm, scratch, release)?;
 
-    let mut style = String::new();
-    for name in STYLES {
-        style.push_str(&read(name)?);
-    }
+    let concatenated = |names: &[&str]| names.iter().map(|name| read(&format!("style/{name}"))).collect::<Result<String, _>>();
+    let (first_style, further_style) = (concatenated(&FIRST_STYLES)?, concatenated(&FURTHER_STYLES)?);
     let quality = if release { 11 } else { 4 };
     let binary = |name: &str| fs::read(sources.join("style").join(name)).map_err(|error| format!("reading ui/style/{name}: {error}"));
     let font = binary("inter.woff2")?;
-    style = style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));
+    let first_style = first_style.replace("{{inter.woff2}}", &asset_path("inter.woff2", &font));
     let folder = format!("/assets/{}", digest(&code.iter().flat_map(|(_, bytes)| bytes).copied().collect::<Vec<u8>>()));
     let code = code.into_iter().map(|(name, bytes)| {
         let content_type = if name.ends_with(".wasm") { WASM } else { SCRIPT };
@@ -73,7 +61,8 @@ pub(crate) fn board(sources: &Path, wasm: &Path, scratch: &Path, release: bool) 
     });
     let named = [
         ("inter.woff2", "font/woff2", font),
-        ("board.css", "text/css; charset=utf-8", style.into_bytes()),
+        ("board.css", STYLE, first_style.into_bytes()),
+        ("pages.css", STYLE, further_style.into_bytes()),
         ("boot.js", SCRIPT, read("boot.js")?.into_bytes()),
         ("icon.svg", "image/svg+xml", read("style/icon.svg")?.into_bytes()),
         ("icon-marked.svg", "image/svg+xml", read("style/icon-marked.svg")?.into_bytes()),

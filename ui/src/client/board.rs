@@ -30,7 +30,7 @@ use gloo_net::http::{Method, Request};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, empty, project_path, task_path};
+use super::{Client, Empty, Failure, project_path, task_path};
 use crate::components::badge::UNSTARTED;
 
 /// The part of a changed task's view that a change needs to know. The rest arrives as an event.
@@ -90,7 +90,7 @@ impl Client {
 
     /// Archives a project, or restores it.
     pub(crate) async fn set_archived(self, project: ProjectId, archived: bool) -> Result<Project, Failure> {
-        self.send(Method::POST, &project_path(&project, if archived { "/archive" } else { "/restore" }), &empty()).await
+        self.send(Method::POST, &project_path(&project, if archived { "/archive" } else { "/restore" }), &Empty {}).await
     }
 
     /// Deletes a project. The title proves that this one is meant.
@@ -127,12 +127,12 @@ impl Client {
 
     /// Stops the agent of a task, so that the reader continues by hand.
     pub(crate) async fn take_over(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/take-over"), &empty()).await
+        self.send(Method::POST, &task_path(&task, "/take-over"), &Empty {}).await
     }
 
     /// Lets agents continue a task that was taken over.
     pub(crate) async fn give_back(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/give-back"), &empty()).await
+        self.send(Method::POST, &task_path(&task, "/give-back"), &Empty {}).await
     }
 
     /// The plan that awaits approval.
@@ -141,7 +141,7 @@ impl Client {
     }
 
     pub(crate) async fn approve_plan(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/plan/approve"), &empty()).await
+        self.send(Method::POST, &project_path(&project, "/plan/approve"), &Empty {}).await
     }
 
     /// Sends the plan back to the planner with feedback.
@@ -184,12 +184,12 @@ impl Client {
     }
 
     pub(crate) async fn start(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/start"), &empty()).await
+        self.send(Method::POST, &task_path(&task, "/start"), &Empty {}).await
     }
 
     /// Stops the agent of a task and holds the task.
     pub(crate) async fn hold(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/stop"), &empty()).await
+        self.send(Method::POST, &task_path(&task, "/stop"), &Empty {}).await
     }
 
     pub(crate) async fn retry(self, task: TaskId, options: RetryOptions) -> Result<IgnoredAny, Failure> {
@@ -218,7 +218,7 @@ impl Client {
     }
 
     pub(crate) async fn remove_comment(self, comment: CommentId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::DELETE, &format!("/api/comments/{comment}"), &empty()).await
+        self.send(Method::DELETE, &format!("/api/comments/{comment}"), &Empty {}).await
     }
 
     pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {

@@ -8,7 +8,7 @@ use domain::wire::{ContextUse, FoundMessage, List, SessionThread};
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, empty, project_path, task_path};
+use super::{Client, Empty, Failure, project_path, task_path};
 
 /// A part of the thread of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Client {
     }
 
     pub(crate) async fn close_context_session(self, session: ContextSessionId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &format!("/api/context-sessions/{session}/close"), &empty()).await
+        self.send(Method::POST, &format!("/api/context-sessions/{session}/close"), &Empty {}).await
     }
 
     pub(crate) async fn session_thread(self, session: ContextSessionId, part: ThreadPart) -> Result<SessionThread, Failure> {
@@ -83,6 +83,6 @@ impl Client {
     }
 
     pub(crate) async fn delete_memory(self, id: i64) -> Result<IgnoredAny, Failure> {
-        self.send(Method::DELETE, &format!("/api/memory/{id}"), &empty()).await
+        self.send(Method::DELETE, &format!("/api/memory/{id}"), &Empty {}).await
     }
 }

@@ -10,7 +10,7 @@ use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, Permissio
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, empty, project_path, run_path, task_path};
+use super::{Client, Empty, Failure, project_path, run_path, task_path};
 
 /// Where the browser downloads what the agent program of a run wrote.
 pub(crate) fn log_address(run: &RunId) -> String {
@@ -32,7 +32,7 @@ impl Client {
 
     /// Raises the limit that a task waits for.
     pub(crate) async fn raise(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/raise"), &empty()).await
+        self.send(Method::POST, &task_path(&task, "/raise"), &Empty {}).await
     }
 
     /// Answers which sandbox agents get.
@@ -47,17 +47,17 @@ impl Client {
 
     /// Raises the budget of a project.
     pub(crate) async fn raise_budget(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/raise"), &empty()).await
+        self.send(Method::POST, &project_path(&project, "/raise"), &Empty {}).await
     }
 
     /// Pauses a project, or ends its pause.
     pub(crate) async fn set_paused(self, project: ProjectId, paused: bool) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, if paused { "/pause" } else { "/resume" }), &empty()).await
+        self.send(Method::POST, &project_path(&project, if paused { "/pause" } else { "/resume" }), &Empty {}).await
     }
 
     /// Pauses all projects, or ends their pause.
     pub(crate) async fn set_all_paused(self, paused: bool) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, if paused { "/api/pause" } else { "/api/resume" }, &empty()).await
+        self.send(Method::POST, if paused { "/api/pause" } else { "/api/resume" }, &Empty {}).await
     }
 
     /// Lands a project. `bring_back` confirms the commits that would return to the base branch.
@@ -76,7 +76,7 @@ impl Client {
     }
 
     pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
+        self.send(Method::POST, &run_path(&run, "/stop"), &Empty {}).await
     }
 
     /// Ends the current turn of a running agent, which goes on with the message or waits for one.

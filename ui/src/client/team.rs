@@ -17,7 +17,7 @@ use domain::wire::{
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, empty, project_path, task_path};
+use super::{Client, Empty, Failure, project_path, task_path};
 
 /// The part of a project's messages to show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Client {
     }
 
     pub(crate) async fn create_invite_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
-        self.send(Method::POST, &project_path(&project, "/invite-token"), &empty()).await
+        self.send(Method::POST, &project_path(&project, "/invite-token"), &Empty {}).await
     }
 
     pub(crate) async fn remove_agent(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {
@@ -70,7 +70,7 @@ impl Client {
 
     /// Marks one message to the reader as read.
     pub(crate) async fn read_message(self, message: i64) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &format!("/api/messages/{message}/read"), &empty()).await
+        self.send(Method::POST, &format!("/api/messages/{message}/read"), &Empty {}).await
     }
 
     pub(crate) async fn read_inbox(self, project: ProjectId, ack: Option<i64>) -> Result<Inbox, Failure> {
@@ -90,12 +90,12 @@ impl Client {
     }
 
     pub(crate) async fn remove_person(self, person: i64) -> Result<IgnoredAny, Failure> {
-        self.send(Method::DELETE, &format!("/api/persons/{person}"), &empty()).await
+        self.send(Method::DELETE, &format!("/api/persons/{person}"), &Empty {}).await
     }
 
     /// Creates a person's token and sign-in link. Earlier ones are revoked, and the person's browsers signed out.
     pub(crate) async fn create_person_token(self, person: i64) -> Result<CreatedPersonToken, Failure> {
-        self.send(Method::POST, &format!("/api/persons/{person}/token"), &empty()).await
+        self.send(Method::POST, &format!("/api/persons/{person}/token"), &Empty {}).await
     }
 
     /// Tokens, newest first, after the first `after`.
@@ -108,7 +108,7 @@ impl Client {
     }
 
     pub(crate) async fn revoke_token(self, name: TokenName) -> Result<IgnoredAny, Failure> {
-        self.send(Method::DELETE, &format!("/api/tokens/{name}"), &empty()).await
+        self.send(Method::DELETE, &format!("/api/tokens/{name}"), &Empty {}).await
     }
 
     pub(crate) async fn sessions(self) -> Result<List<BrowserSession>, Failure> {
@@ -121,7 +121,7 @@ impl Client {
     }
 
     pub(crate) async fn revoke_session(self, session: i64) -> Result<IgnoredAny, Failure> {
-        self.send(Method::DELETE, &format!("/api/sessions/{session}"), &empty()).await
+        self.send(Method::DELETE, &format!("/api/sessions/{session}"), &Empty {}).await
     }
 
     pub(crate) async fn handshakes(self, project: ProjectId) -> Result<List<Handshake>, Failure> {
@@ -133,7 +133,7 @@ impl Client {
     }
 
     pub(crate) async fn acknowledge(self, handshake: i64) -> Result<Handshake, Failure> {
-        self.send(Method::POST, &format!("/api/handshakes/{handshake}/acknowledge"), &empty()).await
+        self.send(Method::POST, &format!("/api/handshakes/{handshake}/acknowledge"), &Empty {}).await
     }
 
     pub(crate) async fn contracts(self, project: ProjectId) -> Result<List<Contract>, Failure> {

@@ -20,6 +20,7 @@ use crate::route::{Navigation, Route, SettingsTab};
 use crate::socket::{ConnectionState, Live};
 use crate::time::Clock;
 
+/// The content of the sidebar.
 #[component]
 pub(crate) fn Sidebar() -> impl IntoView {
     let projects = Overview::from_context().projects.watch().value;
@@ -27,80 +28,76 @@ pub(crate) fn Sidebar() -> impl IntoView {
     let close = Callback::new(move |()| creating.set(false));
     let all = move || projects.get().unwrap_or_default();
     view! {
-        <nav class="side" aria-label="Main">
-            <div class="brand">
-                <PageLink route=Route::Projects class="">
-                    <Logo />
-                    <span>"vibe-relay"</span>
-                </PageLink>
-                <ThemeButton />
-            </div>
-            <PageLink route=Route::NeedsYou class="side-link">
-                <Icon drawing=INBOX />
-                <span>"Needs you"</span>
-                <NeedsYouCount />
+        <div class="brand">
+            <PageLink route=Route::Projects class="">
+                <Logo />
+                <span>"vibe-relay"</span>
             </PageLink>
-            <PaletteButton class="side-link">
-                <kbd>{palette_keys()}</kbd>
-            </PaletteButton>
-            <PageLink route=Route::Projects class="side-link">
-                <Icon drawing=GRID />
-                <span>"All projects"</span>
-            </PageLink>
-            <PageLink route=Route::AllTasks class="side-link">
-                <Icon drawing=COLUMNS />
-                <span>"All tasks"</span>
-            </PageLink>
-            <PageLink route=SETTINGS class="side-link">
-                <Icon drawing=SLIDERS />
-                <span>"Settings"</span>
-            </PageLink>
-            <div class="side-heading">
-                <h2 id="side-projects">"Projects"</h2>
-                {Reader::may_write().then(|| view! {
-                    <button type="button" class="button quiet icon small" aria-label="New project" on:click=move |_| creating.set(true)>
-                        <Icon drawing=PLUS />
-                    </button>
-                })}
-            </div>
-            <ul class="side-projects" aria-labelledby="side-projects">
-                <For each=all key=|summary| summary.project.id.clone() let:summary>
-                    <li><SideProject id=summary.project.id projects=projects /></li>
-                </For>
-            </ul>
-            <div class="side-foot">
-                <RunnerState />
-                <div><Connection /></div>
-            </div>
-        </nav>
+            <ThemeButton />
+        </div>
+        <PageLink route=Route::NeedsYou class="side-link">
+            <Icon drawing=INBOX />
+            <span>"Needs you"</span>
+            <NeedsYouCount />
+        </PageLink>
+        <PaletteButton class="side-link">
+            <kbd>{palette_keys()}</kbd>
+        </PaletteButton>
+        <PageLink route=Route::Projects class="side-link">
+            <Icon drawing=GRID />
+            <span>"All projects"</span>
+        </PageLink>
+        <PageLink route=Route::AllTasks class="side-link">
+            <Icon drawing=COLUMNS />
+            <span>"All tasks"</span>
+        </PageLink>
+        <PageLink route=SETTINGS class="side-link">
+            <Icon drawing=SLIDERS />
+            <span>"Settings"</span>
+        </PageLink>
+        <div class="side-heading">
+            <h2 id="side-projects">"Projects"</h2>
+            {Reader::may_write().then(|| view! {
+                <button type="button" class="button quiet icon small" aria-label="New project" on:click=move |_| creating.set(true)>
+                    <Icon drawing=PLUS />
+                </button>
+            })}
+        </div>
+        <ul class="side-projects" aria-labelledby="side-projects">
+            <For each=all key=|summary| summary.project.id.clone() let:summary>
+                <li><SideProject id=summary.project.id projects=projects /></li>
+            </For>
+        </ul>
+        <div class="side-foot">
+            <RunnerState />
+            <div><Connection /></div>
+        </div>
         {move || creating.get().then(|| lazy(move || parts::new_project_dialog(close)))}
     }
 }
 
-/// The pages of a phone.
+/// The links to the pages on a phone.
 #[component]
 pub(crate) fn Dock() -> impl IntoView {
     view! {
-        <nav class="dock" aria-label="Pages">
-            <PageLink route=Route::NeedsYou class="dock-link">
-                <Icon drawing=INBOX />
-                <span>"Needs you"</span>
-                <NeedsYouCount />
-            </PageLink>
-            <PageLink route=Route::Projects class="dock-link">
-                <Icon drawing=GRID />
-                <span>"Projects"</span>
-            </PageLink>
-            <PageLink route=Route::AllTasks class="dock-link">
-                <Icon drawing=COLUMNS />
-                <span>"All tasks"</span>
-            </PageLink>
-            <PaletteButton class="dock-link">""</PaletteButton>
-            <PageLink route=SETTINGS class="dock-link">
-                <Icon drawing=SLIDERS />
-                <span>"Settings"</span>
-            </PageLink>
-        </nav>
+        <PageLink route=Route::NeedsYou class="dock-link">
+            <Icon drawing=INBOX />
+            <span>"Needs you"</span>
+            <NeedsYouCount />
+        </PageLink>
+        <PageLink route=Route::Projects class="dock-link">
+            <Icon drawing=GRID />
+            <span>"Projects"</span>
+        </PageLink>
+        <PageLink route=Route::AllTasks class="dock-link">
+            <Icon drawing=COLUMNS />
+            <span>"All tasks"</span>
+        </PageLink>
+        <PaletteButton class="dock-link">""</PaletteButton>
+        <PageLink route=SETTINGS class="dock-link">
+            <Icon drawing=SLIDERS />
+            <span>"Settings"</span>
+        </PageLink>
     }
 }
 

@@ -13,6 +13,7 @@ use leptos::task::spawn_local;
 use super::Store;
 use crate::client::{Client, Failure};
 use crate::focus::preserving_focus;
+use crate::lazy::FirstPage;
 use crate::socket::{Live, Notice};
 
 /// The delay before a failed request is repeated over a working connection.
@@ -29,6 +30,7 @@ enum Wanted {
 struct Following {
     store: Store,
     client: Client,
+    first_page: FirstPage,
     wanted: StoredValue<Wanted>,
     /// Whether the board was loaded before.
     loaded: RwSignal<bool>,
@@ -60,7 +62,15 @@ impl Following {
     fn start(store: Store, wanted: Wanted) -> BoardState {
         let (client, live) = (Client::from_context(), Live::from_context());
         let (wanted, awaiting) = (StoredValue::new(wanted), StoredValue::new(None));
-        let following = Self { store, client, wanted, loaded: RwSignal::new(false), missing: RwSignal::new(false), awaiting };
+        let following = Self {
+            store,
+            client,
+            first_page: FirstPage::from_context(),
+            wanted,
+            loaded: RwSignal::new(false),
+            missing: RwSignal::new(false),
+            awaiting,
+        };
         live.follow(move |notice| following.receive(notice));
         if live.is_connected() {
             following.load();
@@ -112,6 +122,7 @@ impl Following {
                 Wanted::All => all_pages(self.client).await.map(Answer::All),
             };
             let Some(events) = self.awaiting.try_update_value(Option::take) else { return };
+            let is_answered = !matches!(answer, Err(Failure::Unreachable(_)));
             match answer {
                 Ok(answer) => {
                     match answer {
@@ -131,6 +142,9 @@ impl Following {
                     },
                     RETRY_DELAY,
                 ),
+            }
+            if is_answered {
+                self.first_page.set_drawn_after_paint();
             }
         });
     }

@@ -13,6 +13,8 @@ use leptos::task::spawn_local;
 use crate::client::{Client, OfferedAnswers};
 use crate::components::badge::card_state::CardState;
 use crate::components::toast::Toasts;
+use crate::lazy::soon;
+use crate::parts;
 use crate::route::{Navigation, Route};
 use crate::socket::Live;
 
@@ -69,7 +71,7 @@ pub(crate) fn CardActions(
         }
         CardAction::Settle(AttentionAction::Answer) => {
             let route = Route::Board { project: card.project_id.clone(), task: Some(task.clone()) };
-            view! { <Answers task=task route=route loud=loud /> }.into_any()
+            soon(move || parts::card_answers(task.clone(), route.clone(), loud))
         }
         CardAction::Settle(action) => match settle(client, task, action) {
             Ok((label, act)) => view! { <ActionButton label=label act=act loud=loud /> }.into_any(),
@@ -158,7 +160,7 @@ fn OpenButton(label: &'static str, route: Route, #[prop(into)] loud: Signal<bool
 
 /// The options of a question, the suggested one first.
 #[component]
-fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
+pub(crate) fn Answers(task: TaskId, route: Route, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
     let (client, toasts) = (Client::from_context(), Toasts::from_context());
     let question = RwSignal::new(None::<OfferedAnswers>);
     let request = client.offered_answers(task.clone());

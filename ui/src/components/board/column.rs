@@ -7,13 +7,14 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::{is_folded, status_label, status_tone, takes_new_tasks};
 use crate::components::board::card::TaskCard;
-use crate::components::board::quick_add::QuickAdd;
 use crate::components::icon::{CHEVRON, Icon, PLUS};
 use crate::components::new_below::{NewBelow, NewItems};
 use crate::drag::Drag;
 use crate::filter::Filter;
 use crate::grouping::{Grouping, Row, limited, rows};
+use crate::lazy::soon;
 use crate::overview::Overview;
+use crate::parts;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
 use crate::reveal::Reveal;
@@ -122,7 +123,7 @@ pub(crate) fn Column(
                     {count}
                     <span class="visually-hidden">" cards"</span>
                 </span>
-                {data.filter(|_| takes_new_tasks(status) && Reader::may_write()).map(|data| view! { <QuickAdd data=data /> })}
+                {data.filter(|_| takes_new_tasks(status) && Reader::may_write()).map(|data| soon(move || parts::quick_add(data)))}
                 <span class="drop-hint" aria-hidden="true">"Drop here"</span>
             </header>
             <div class="cards">
@@ -132,7 +133,7 @@ pub(crate) fn Column(
                 <ul aria-labelledby=heading>
                     <For each=move || rows.get() key=Row::clone children=row />
                 </ul>
-                <ShowMore status=status found=found limit=limit />
+                {soon(move || parts::show_more(status, found, limit))}
             </div>
             {new_items.map(|items| view! { <NewBelow items=items show=show_new /> })}
         </section>
@@ -186,7 +187,7 @@ pub(crate) fn AddButton() -> impl IntoView {
 
 /// The button that draws more of the loaded cards, and requests the next page once all are drawn.
 #[component]
-fn ShowMore(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> impl IntoView {
+pub(crate) fn ShowMore(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> impl IntoView {
     let (client, store) = (Client::from_context(), Store::from_context());
     let loading = RwSignal::new(false);
     let hidden = move || found.with(Vec::len).saturating_sub(limit.get());

@@ -27,7 +27,9 @@ use crate::components::section_nav::SectionNav;
 use crate::components::theme::DensityButton;
 use crate::filter::{Facet, Filter};
 use crate::grouping::Grouping;
+use crate::lazy::soon;
 use crate::overview::Overview;
+use crate::parts;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
@@ -37,38 +39,43 @@ use crate::time::now;
 /// Characters of the goal above the board.
 const GOAL_CHARACTERS: usize = 300;
 
-/// The bar of every section of a project. The tools of the board are part of it while the board is shown.
+/// The bar of every section of a project.
 #[component]
 pub(crate) fn ProjectBar(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
-    let (store, navigation, may_write) = (Store::from_context(), Navigation::from_context(), Reader::may_write());
-    let data = ProjectData::from_context();
+    let store = Store::from_context();
     let title =
         Memo::new(move |_| store.project.with(|project| project.as_ref().map_or_else(|| "Project".to_owned(), |project| project.title.clone())));
+    view! { <Bar title=title>{soon(move || parts::project_tools(filter, words))}</Bar> }
+}
+
+/// The sections of a project, and the tools of the board while it is shown.
+#[component]
+pub(crate) fn ProjectTools(filter: RwSignal<Filter>, words: NodeRef<html::Input>) -> impl IntoView {
+    let (store, navigation, may_write) = (Store::from_context(), Navigation::from_context(), Reader::may_write());
+    let data = ProjectData::from_context();
     let loaded = Memo::new(move |_| store.project.with(Option::is_some));
     let is_board = Memo::new(move |_| navigation.get().is_board());
     let on_board = move || loaded.get() && is_board.get();
     view! {
-        <Bar title=title>
-            <Show when=move || loaded.get()>
-                <SectionNav />
+        <Show when=move || loaded.get()>
+            <SectionNav />
+        </Show>
+        <div class="bar-tools">
+            <Show when=on_board>
+                <Facets filter=filter />
+                <FilterField filter=filter words=words />
+                <ViewMenu filter=filter board=data.project().to_string() groupings=&[Grouping::Goal, Grouping::Plan] />
+                <GraphLink />
+                <DensityButton />
+                <span class="separator"></span>
+                <Slots />
+                {may_write.then(|| view! { <PauseProject /> })}
+                <LandLink />
             </Show>
-            <div class="bar-tools">
-                <Show when=on_board>
-                    <Facets filter=filter />
-                    <FilterField filter=filter words=words />
-                    <ViewMenu filter=filter board=data.project().to_string() groupings=&[Grouping::Goal, Grouping::Plan] />
-                    <GraphLink />
-                    <DensityButton />
-                    <span class="separator"></span>
-                    <Slots />
-                    {may_write.then(|| view! { <PauseProject /> })}
-                    <LandLink />
-                </Show>
-                <Show when=move || loaded.get()>
-                    <ProjectMenu />
-                </Show>
-            </div>
-        </Bar>
+            <Show when=move || loaded.get()>
+                <ProjectMenu />
+            </Show>
+        </div>
     }
 }
 
@@ -147,19 +154,33 @@ fn Slots() -> impl IntoView {
 /// The line below the bar, and the banners about what the project waits for.
 #[component]
 pub(crate) fn ProjectLine(filter: RwSignal<Filter>) -> impl IntoView {
+    view! {
+        <div class="goal-line">{soon(move || parts::project_state(filter))}</div>
+        {soon(move || parts::project_banners(filter))}
+    }
+}
+
+/// The content of the line: the goal or the filter, and the state of the project.
+#[component]
+pub(crate) fn ProjectState(filter: RwSignal<Filter>) -> impl IntoView {
     let data = ProjectData::from_context();
     let is_filtered = Memo::new(move |_| filter.with(|filter| !filter.parts().is_empty()));
     view! {
-        <div class="goal-line">
-            {move || match is_filtered.get() {
-                true => view! { <FilterChips filter=filter data=Some(data) /> }.into_any(),
-                false => view! { <Goal /> }.into_any(),
-            }}
-            {(!Reader::may_write()).then_some(READ_ONLY)}
-            <Condition />
-            <FlowState />
-            <Progress />
-        </div>
+        {move || match is_filtered.get() {
+            true => view! { <FilterChips filter=filter data=Some(data) /> }.into_any(),
+            false => view! { <Goal /> }.into_any(),
+        }}
+        {(!Reader::may_write()).then_some(READ_ONLY)}
+        <Condition />
+        <FlowState />
+        <Progress />
+    }
+}
+
+/// The goals of the project, and the banners.
+#[component]
+pub(crate) fn ProjectBanners(filter: RwSignal<Filter>) -> impl IntoView {
+    view! {
         <GoalStrip filter=filter />
         <ArchivedBanner />
         <BudgetBanner />

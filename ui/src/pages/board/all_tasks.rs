@@ -13,7 +13,7 @@ use crate::components::board::selection_bar::SelectionBar;
 use crate::components::board::view_menu::ViewMenu;
 use crate::components::palette::{Overlay, Palette};
 use crate::components::theme::DensityButton;
-use crate::drag::Drag;
+use crate::drag::{Drag, Drop};
 use crate::filter::Filter;
 use crate::focus;
 use crate::grouping::Grouping;
@@ -35,7 +35,11 @@ pub(crate) fn AllTasksPage() -> impl IntoView {
     let (moves, selection) = (Moves::provide(), Selection::provide());
     Reveal::provide();
     // A place among the tasks of other projects means nothing.
-    let drag = Drag::provide(move |task, to, needs| moves.request(selection.with(task), to, needs), |_, _| {});
+    let drag = Drag::provide(move |task, drop| {
+        if let Drop::Column(to, needs) = drop {
+            moves.request(selection.with(task), to, needs);
+        }
+    });
     let filter = RwSignal::new(Filter::of_parameters(parameter));
     Effect::new(move || filter.with(|filter| filter.parameters().into_iter().for_each(|(name, value)| set_parameter(name, value))));
     let words = NodeRef::<html::Input>::new();

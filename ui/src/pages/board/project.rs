@@ -12,11 +12,11 @@ use crate::components::board::report::AbsenceReport;
 use crate::components::board::selection_bar::SelectionBar;
 use crate::components::palette::PaletteOutlet;
 use crate::components::team::message_composer::focus_message;
-use crate::drag::Drag;
+use crate::drag::{Drag, Drop};
 use crate::filter::Filter;
 use crate::focus;
 use crate::keys::{Key, listen_where};
-use crate::lazy::lazy;
+use crate::lazy::{lazy, start};
 use crate::moves::{MoveOutlet, Moves};
 use crate::notifications::tab_title;
 use crate::parts;
@@ -36,7 +36,10 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let moves = Moves::provide();
     let selection = Selection::provide();
     let reveal = Reveal::provide();
-    let drag = Drag::provide(move |task, to, needs| moves.request(selection.with(task), to, needs), move |task, place| moves.reorder(task, place));
+    let drag = Drag::provide(move |task, drop| match drop {
+        Drop::Column(to, needs) => moves.request(selection.with(task), to, needs),
+        Drop::Place(place) => moves.reorder(task, place),
+    });
     let data = ProjectData::provide(store, project.clone());
     let dialog = data.dialog;
     let close = Callback::new(move |()| dialog.set(OpenDialog::None));
@@ -49,45 +52,11 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let words = NodeRef::<html::Input>::new();
 
     let home = Route::Board { project: project.clone(), task: None };
-    let (reader, may_write) = (Reader::current(), Reader::may_write());
     let reviewed = Memo::new(move |_| match navigation.get() {
         Route::Review { task, .. } => Some(task),
         _ => None,
     });
-    // A review has its own keys.
-    let accepts = move |key| matches!(key, Key::Help | Key::Settings | Key::Go(_)) || reviewed.with_untracked(Option::is_none);
-    listen_where(accepts, {
-        let home = home.clone();
-        move |key| match key {
-            Key::Review => {
-                if let Some(task) = navigation.get_untracked().task().cloned().or_else(focus::focused_task) {
-                    navigation.go(Route::Review { project: data.project(), task });
-                }
-            }
-            Key::New => {
-                let new = dialog_for(navigation.get_untracked().section());
-                if reader.may(new.right()) {
-                    dialog.set(new);
-                }
-            }
-            Key::Help => dialog.set(OpenDialog::Help),
-            Key::Settings => navigation.go(Route::Settings { tab: SettingsTab::default() }),
-            Key::Go(section) => navigation.go(section.route(data.project())),
-            Key::Filter => {
-                if let Some(words) = words.get_untracked() {
-                    let _focused = words.focus();
-                }
-            }
-            Key::Act => focus::press_action(),
-            Key::Move => moves.open_focused_menu(),
-            Key::Walk(step) => focus::step(step),
-            Key::Select if may_write => focus::focused_task().iter().for_each(|task| selection.toggle(task)),
-            Key::Extend(step) if may_write => selection.step(step),
-            Key::Select | Key::Extend(_) => {}
-            Key::Close if !untrack(|| selection.is_empty()) => selection.clear(),
-            Key::Close => go_back(navigation, &home),
-        }
-    });
+    start(move || parts::follow_keys(words, reviewed));
 
     Effect::new(move || {
         let is_on_board = navigation.get().is_board();
@@ -181,6 +150,48 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         <MoveOutlet />
         <PaletteOutlet />
     }
+}
+
+/// Listens to the keys of a project for as long as the current owner lives. `words` is the field of the filter, and `reviewed` the task
+/// whose review is open.
+pub(crate) fn follow_keys(words: NodeRef<html::Input>, reviewed: Memo<Option<TaskId>>) {
+    let (data, navigation, moves, selection) =
+        (ProjectData::from_context(), Navigation::from_context(), Moves::from_context(), Selection::from_context());
+    let (dialog, reader, may_write) = (data.dialog, Reader::current(), Reader::may_write());
+    // A review has its own keys.
+    let accepts = move |key| matches!(key, Key::Help | Key::Settings | Key::Go(_)) || reviewed.with_untracked(Option::is_none);
+    let home = Route::Board { project: data.project(), task: None };
+    listen_where(accepts, {
+        move |key| match key {
+            Key::Review => {
+                if let Some(task) = navigation.get_untracked().task().cloned().or_else(focus::focused_task) {
+                    navigation.go(Route::Review { project: data.project(), task });
+                }
+            }
+            Key::New => {
+                let new = dialog_for(navigation.get_untracked().section());
+                if reader.may(new.right()) {
+                    dialog.set(new);
+                }
+            }
+            Key::Help => dialog.set(OpenDialog::Help),
+            Key::Settings => navigation.go(Route::Settings { tab: SettingsTab::default() }),
+            Key::Go(section) => navigation.go(section.route(data.project())),
+            Key::Filter => {
+                if let Some(words) = words.get_untracked() {
+                    let _focused = words.focus();
+                }
+            }
+            Key::Act => focus::press_action(),
+            Key::Move => moves.open_focused_menu(),
+            Key::Walk(step) => focus::step(step),
+            Key::Select if may_write => focus::focused_task().iter().for_each(|task| selection.toggle(task)),
+            Key::Extend(step) if may_write => selection.step(step),
+            Key::Select | Key::Extend(_) => {}
+            Key::Close if !untrack(|| selection.is_empty()) => selection.clear(),
+            Key::Close => go_back(navigation, &home),
+        }
+    });
 }
 
 /// The dialog that the key `n` opens in a section.
