@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 56] = [
+const STATEMENTS: [&str; 57] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
