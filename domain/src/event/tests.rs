@@ -111,9 +111,9 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"browser_session_revoked","session":1}
     {"kind":"agent_registered","agent":"platform/mara","roles":["lead","tester"]}
     {"kind":"agent_status","agent":"platform/mara","status":"Writes tests"}
-    {"kind":"agent_renamed","agent":"platform/mara","new_name":"platform/mara-audio"}
     {"kind":"agent_context","agent":"platform/mara","percent_left":41}
     {"kind":"agent_left","agent":"platform/mara"}
+    {"kind":"agent_renamed","agent":"platform/mara","new_name":"platform/mara-audio"}
     {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}
     {"kind":"inbox_read","agent":"platform/mara","messages":3}
     {"kind":"message_read","message":8}
