@@ -71,7 +71,7 @@ pub use team::message::send::Sent;
 pub use team::token::change::RefreshedToken;
 pub use team::token::new_token;
 pub use team::webhook::{NextNotification, WebhookProgress};
-pub use warroom::activity::AgentFiles;
+pub use warroom::agent_activity::AgentFiles;
 pub use warroom::battle_plan::BattlePlanQuery;
 pub use warroom::context_left::row::ReportedContext;
 pub use warroom::knowledge::{KnowledgeQuery, KnowledgeRead};

@@ -1,6 +1,6 @@
 //! Use cases of the war room: what keeps agents on one repository out of each other's way, and what they hand on.
 
-pub(crate) mod activity;
+pub(crate) mod agent_activity;
 pub(crate) mod battle_plan;
 pub(crate) mod briefing;
 pub(crate) mod claim;

@@ -52,7 +52,7 @@ macro_rules! each_refusal {
             Result($crate::warroom::result::ResultRefusal),
             Debrief($crate::warroom::debrief::DebriefRefusal),
             OldTask($crate::warroom::old_task::OldTaskRefusal),
-            Workload($crate::warroom::workload::WorkloadRefusal),
+            Workload($crate::warroom::workload::refusal::WorkloadRefusal),
             Trigger($crate::warroom::trigger::refusal::TriggerRefusal),
             Knowledge($crate::warroom::knowledge::refusal::KnowledgeRefusal),
             Zone($crate::warroom::zone::refusal::ZoneRefusal),

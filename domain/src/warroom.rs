@@ -1,6 +1,6 @@
 //! The war room: what keeps agents on one repository out of each other's way, and what they hand on. Each file is one noun.
 
-pub mod activity;
+pub mod agent_activity;
 pub mod battle_plan;
 pub mod briefing;
 pub mod claim;

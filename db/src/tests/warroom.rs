@@ -2,7 +2,7 @@
 //! present, formations, handovers, heat maps, knowledge, leads and models, questions to oracles, the raid log, results of tasks, tasks that a
 //! session leaves, orders by trigger words, workloads, and zones.
 
-mod activity;
+mod agent_activity;
 mod battle_plan;
 mod claim;
 mod claim_storm;

@@ -12,7 +12,7 @@ use crate::engine::open::Db;
 use crate::error::Result;
 use crate::now;
 use crate::team::agent::row as agents;
-use crate::warroom::activity::row as activity;
+use crate::warroom::agent_activity::row as activity;
 use crate::warroom::claim::row as claims;
 
 impl Db {

@@ -9,6 +9,7 @@ use crate::board::transition::{Mover, TABLE};
 use crate::board::wait_reason::WaitReason;
 use crate::runs::agent_kind::AgentKind;
 use crate::vocabulary::vocabulary;
+use crate::warroom::old_task::OldTaskDecision;
 
 vocabulary! {
     /// A finer status of a task.
@@ -103,6 +104,15 @@ impl Stage {
             Self::Failed => Some(CancelReason::Failed),
             Self::Abandoned => Some(CancelReason::Abandoned),
             Self::Obsolete => Some(CancelReason::Obsolete),
+            _ => None,
+        }
+    }
+
+    /// Returns what a change to this stage decides about a task that is left from a session that ended.
+    pub const fn old_task_decision(self) -> Option<OldTaskDecision> {
+        match self {
+            Self::Stale => Some(OldTaskDecision::Stale),
+            Self::Ready | Self::Pending => Some(OldTaskDecision::Open),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::time::Timestamp;
-use crate::warroom::activity::FileChange;
+use crate::warroom::agent_activity::FileChange;
 use crate::warroom::claim::ClaimPath;
 
 /// The most files that an answer names.

@@ -2,7 +2,6 @@
 //!
 //! It must not know what a decision changes.
 
-use crate::board::stage::Stage;
 use crate::id::TaskId;
 use crate::refusal::category::refusals;
 use crate::vocabulary::vocabulary;
@@ -23,17 +22,6 @@ vocabulary! {
 pub enum OldTaskDecision {
     Stale,
     Open,
-}
-
-impl OldTaskDecision {
-    /// The decision that a change to this stage makes about an old task.
-    pub const fn of(stage: Stage) -> Option<Self> {
-        match stage {
-            Stage::Stale => Some(Self::Stale),
-            Stage::Ready | Stage::Pending => Some(Self::Open),
-            _ => None,
-        }
-    }
 }
 
 refusals! {
@@ -61,13 +49,6 @@ fn old(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decision_is_one_of_three_stages() {
-        let decided: Vec<(&str, OldTaskDecision)> =
-            Stage::ALL.iter().filter_map(|stage| OldTaskDecision::of(*stage).map(|decision| (stage.as_str(), decision))).collect();
-        assert_eq!(decided, [("pending", OldTaskDecision::Open), ("ready", OldTaskDecision::Open), ("stale", OldTaskDecision::Stale)]);
-    }
 
     #[test]
     fn refusal_names_the_tasks_and_the_call() {

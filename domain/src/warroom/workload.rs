@@ -2,8 +2,10 @@
 //!
 //! A guess from the plan of the task. Must not know how context is measured.
 
+pub mod refusal;
+
+use self::refusal::WorkloadRefusal;
 use crate::board::planned_files::PlannedFiles;
-use crate::refusal::category::refusals;
 use crate::team::agent::Agent;
 use crate::vocabulary::vocabulary;
 use crate::warroom::context_left::Condition;
@@ -49,24 +51,6 @@ pub fn check(agent: &Agent, workload: Workload) -> Result<Option<String>, Worklo
             left.percent
         ))),
         (Condition::Wounded, Workload::Light) | (Condition::Healthy, _) => Ok(None),
-    }
-}
-
-refusals! {
-    /// Why an agent gets no task.
-    WorkloadRefusal {
-        #[error("BLOCKED: {agent} has {percent} % of its context left and has to hand over first")]
-        ContextUsedUp { agent: String, percent: u64 } => Conflict "context-used-up",
-    }
-}
-
-impl WorkloadRefusal {
-    pub(crate) fn hint(&self) -> String {
-        match self {
-            Self::ContextUsedUp { agent, .. } => {
-                format!("Send \"fenix_down {agent}\" to it, or assign the task to another agent; party_status shows how much each has left.")
-            }
-        }
     }
 }
 

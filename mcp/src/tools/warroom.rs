@@ -3,7 +3,7 @@
 //!
 //! It must not know the tools of other areas.
 
-mod activity;
+mod agent_activity;
 mod battle_plan;
 mod claim;
 mod context_left;
@@ -21,7 +21,7 @@ mod zone;
 use super::definition::ToolDefinition;
 
 pub(super) const TOOLS: &[&[ToolDefinition]] = &[
-    activity::TOOLS,
+    agent_activity::TOOLS,
     battle_plan::TOOLS,
     claim::TOOLS,
     context_left::TOOLS,

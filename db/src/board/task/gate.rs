@@ -16,7 +16,6 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
-use domain::warroom::old_task::OldTaskDecision;
 use domain::warroom::result::ResultRefusal;
 
 use crate::board::task::row as tasks;
@@ -32,8 +31,8 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row as agents;
 use crate::team::participant::row::Participant;
+use crate::warroom::agent_activity::write as activity;
 use crate::warroom::lead::row as lead;
-use crate::warroom::activity::write as activity;
 use crate::warroom::old_task::write as old_task;
 
 impl Db {
@@ -55,7 +54,7 @@ impl Db {
                 }
                 let result = text::validate_optional_body("result", update.result.as_deref())?;
                 let mut task = reassign_if_requested(tx, caller, &participant, task, &update, &found).await?;
-                let decision = update.stage.filter(|_| task.card.old.is_some()).and_then(OldTaskDecision::of);
+                let decision = update.stage.filter(|_| task.card.old.is_some()).and_then(Stage::old_task_decision);
                 let gives_verdict = update.stage.is_some_and(|stage| is_verdict(stage, &task.card));
                 if let Some(result) = result.as_deref().filter(|_| !gives_verdict) {
                     store_result(tx, caller, &participant, &task.card, result).await?;

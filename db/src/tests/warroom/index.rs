@@ -6,7 +6,7 @@ use domain::warroom::raid_log::Priority;
 use crate::team::agent::rename::MOVES;
 use crate::tests::engine::index::plan;
 use crate::tests::store::Store;
-use crate::warroom::activity::row as activity;
+use crate::warroom::agent_activity::row as activity;
 use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
 use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WAITS};

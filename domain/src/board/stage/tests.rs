@@ -7,7 +7,7 @@ use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::id::{RunId, TaskId};
 use crate::time::Timestamp;
-use crate::warroom::old_task::OldTask;
+use crate::warroom::old_task::{OldTask, OldTaskDecision};
 
 fn coder(status: Status) -> Card {
     card(1, AgentKind::Coder, status)
@@ -103,4 +103,11 @@ fn reachable_stages_come_from_the_table() {
     assert_eq!(reachable(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
     assert_eq!(reachable(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);
     assert_eq!(reachable(Status::Done, &[]), []);
+}
+
+#[test]
+fn old_task_is_decided_by_three_stages() {
+    let decided: Vec<(&str, OldTaskDecision)> =
+        Stage::ALL.iter().filter_map(|stage| stage.old_task_decision().map(|decision| (stage.as_str(), decision))).collect();
+    assert_eq!(decided, [("pending", OldTaskDecision::Open), ("ready", OldTaskDecision::Open), ("stale", OldTaskDecision::Stale)]);
 }

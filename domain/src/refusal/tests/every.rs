@@ -48,7 +48,7 @@ use crate::warroom::oracle::refusal::OracleRefusal;
 use crate::warroom::result::{ResultPart, ResultRefusal};
 use crate::warroom::trigger::TriggerWord;
 use crate::warroom::trigger::refusal::TriggerRefusal;
-use crate::warroom::workload::WorkloadRefusal;
+use crate::warroom::workload::refusal::WorkloadRefusal;
 use crate::warroom::zone::refusal::ZoneRefusal;
 
 fn returning() -> ReturningCommits {

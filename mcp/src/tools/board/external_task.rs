@@ -12,7 +12,7 @@ use domain::board::task::TaskUpdate;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::{Agent, Health, is_short_for};
-use domain::warroom::activity;
+use domain::warroom::agent_activity::warning as activity_warning;
 use domain::warroom::context_left::Condition;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -194,7 +194,7 @@ async fn update_task(call: Call, given: UpdateTask) -> Result<Answer, Failure> {
     let task = call.db.update_task(&call.caller, &given.task_id, update, evidence).await?;
     let mut answer = task_answer(&call.caller, &task);
     let size = if assigns { assignment_warning(&call, &task).await? } else { None };
-    for warning in [activity::warning(task.card.activity_count), size].into_iter().flatten() {
+    for warning in [activity_warning(task.card.activity_count), size].into_iter().flatten() {
         answer.text += &format!("\n{warning}");
     }
     Ok(answer)

@@ -11,7 +11,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::{Agent, resolve};
 use domain::time::Timestamp;
-use domain::warroom::activity::TaskChange;
+use domain::warroom::agent_activity::TaskChange;
 use domain::warroom::claim::{Claim, ClaimPath};
 
 use crate::engine::open::Db;

@@ -3,7 +3,7 @@
 use domain::board::attention::Attention;
 use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::warroom::activity::asks_person;
+use domain::warroom::agent_activity::asks_person;
 use sqlx::Row;
 
 use crate::board::attention::write as attention;

@@ -6,7 +6,7 @@ use domain::board::planned_files::PlannedFiles;
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::Agent;
 use domain::time::Timestamp;
-use domain::warroom::activity::TaskChange;
+use domain::warroom::agent_activity::TaskChange;
 use domain::warroom::claim::ClaimPath;
 use sqlx::{Row, SqliteConnection};
 

@@ -3,7 +3,7 @@
 //! It must not know where the checkout of an agent is, or how files are found.
 
 use db::AgentFiles;
-use domain::warroom::activity::{AgentActivity, FileChange, QUIET_AFTER};
+use domain::warroom::agent_activity::{AgentActivity, FileChange, QUIET_AFTER};
 use domain::warroom::freshness::Freshness;
 use schemars::JsonSchema;
 use serde::Deserialize;
