@@ -69,7 +69,7 @@ pub struct Card {
     /// How often participants updated it with `update_task`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub activity_count: u32,
-    /// What a lead decided about it, if it is left from a session that ended.
+    /// The decision of a lead about it, if it is left from a session that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<OldTask>,
     pub created_at: Timestamp,

@@ -32,7 +32,7 @@ pub const fn asks_person(updates: u32, decided: u32) -> bool {
     updates.saturating_sub(decided) >= ASK_AFTER
 }
 
-/// What shows that an agent is at work: its files, or those of its zones if it holds none, its tasks, and its calls.
+/// The signs that an agent is at work: its files, or those of its zones if it holds none, its tasks, and its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AgentActivity {
     pub agent: String,

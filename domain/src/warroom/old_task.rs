@@ -8,7 +8,7 @@ use crate::vocabulary::vocabulary;
 use crate::warroom::debrief::{and_more, named};
 
 vocabulary! {
-    /// What a lead decided about a task that nobody had begun when its session ended.
+    /// The decision of a lead about a task that nobody had begun when its session ended.
     OldTask, "old task" {
         /// Nothing yet.
         Unreviewed = "unreviewed",

@@ -12,10 +12,10 @@ use super::Notice;
 use crate::checkout::{checkout_for, file_times};
 use crate::reply::Failure;
 
-/// How often the files of one agent are looked at. Each look costs a few reads, and as many as there are files in its zones.
+/// How often the files of one agent are compared. Each look costs a few reads, and as many as there are files in its zones.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What an agent was told about its files.
+/// The changes that an agent was told about.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SeenFiles {
     checked_at: Option<Timestamp>,

@@ -58,7 +58,7 @@ async fn lead_reviews_the_tasks_of_an_ended_session_before_new_ones() {
     // A stale one can still be needed.
     store.db.assign_task(&crew.lena, &left[0], Some("ben".to_owned()), None).await.unwrap();
     assert_eq!(store.card(&left[0]).await.old, None);
-    assert_eq!(code(stage(&store, &crew.lena, &left[2], Stage::Stale).await), "illegal-stage", "it is not old any more");
+    assert_eq!(code(stage(&store, &crew.lena, &left[2], Stage::Stale).await), "illegal-stage", "it is no longer old");
     store.check_fold().await;
 }
 

@@ -82,7 +82,7 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     require_changes_code(agent)?;
     let is_new = card.contributors.assigned_to.as_deref() != Some(agent.name.as_str());
     if is_new && !caller.is_person() {
-        // What is only too large for its context is assigned with a warning.
+        // A task that is only too large for its context is assigned with a warning.
         workload::check(agent, Workload::Light)?;
     }
     if !card.status.is_open() {
