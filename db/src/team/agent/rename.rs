@@ -32,6 +32,8 @@ pub(crate) const MOVES: &[&str] = &[
     "UPDATE context_sessions SET created_by = $3 WHERE project_id = $1 AND created_by = $2 AND closed_at IS NULL",
     "UPDATE zones SET owner = $3 WHERE project_id = $1 AND owner = $2",
     "UPDATE zones SET oracle = $3 WHERE project_id = $1 AND oracle = $2",
+    "UPDATE oracle_questions SET oracle = $3 WHERE project_id = $1 AND oracle = $2 AND answered_at IS NULL",
+    "UPDATE oracle_questions SET asker = $3 WHERE project_id = $1 AND asker = $2 AND answered_at IS NULL",
     "UPDATE triggers SET target = $3
        WHERE project_id = $1 AND target = $2 AND ended_at IS NULL AND word IN ('fenix_down', 'stand_down', 'sitrep', 'recon')",
     "UPDATE handovers SET agent_name = $3 WHERE project_id = $1 AND agent_name = $2 AND continued_at IS NULL",

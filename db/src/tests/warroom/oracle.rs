@@ -93,6 +93,9 @@ async fn taken_answer_is_read_once_its_response_arrived() {
     let seq = store.db.latest();
     assert_eq!(store.db.take_answers(&mara, vec![question.id]).await.unwrap(), std::slice::from_ref(&question), "no answer yet");
     assert_eq!(store.db.latest(), seq);
+    store.db.rename_agent(&Caller::owner(), &store.project, "ivy", "iris").await.unwrap();
+    assert_eq!(questions(&store).await, ["mara → iris (audio): -"], "an open question follows the name of its oracle");
+    store.db.rename_agent(&Caller::owner(), &store.project, "iris", "ivy").await.unwrap();
     let answer = reply(&store, &ivy, "mara", &question, "Because").await;
     assert!(store.db.take_answers(&eve, vec![question.id]).await.unwrap().is_empty(), "the question of another agent");
     store.db.take_answers(&mara, vec![question.id]).await.unwrap();
