@@ -55,6 +55,7 @@ fn facts(zone: &ZoneHeat) -> String {
         (0, _) => return "no task".to_owned(),
         (1, 0) => "1 task".to_owned(),
         (1, _) => "1 open task".to_owned(),
+        (tasks, open) if tasks == open => format!("{tasks} open tasks"),
         (tasks, 0) => format!("{tasks} tasks"),
         (tasks, open) => format!("{tasks} tasks, {open} open"),
     };

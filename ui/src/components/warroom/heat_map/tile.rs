@@ -15,8 +15,8 @@ const PADDING: f64 = 6.0;
 /// The width of a letter, and the heights of a line, for a font of 11 pixels.
 const LETTER: f64 = 6.4;
 const LINE: f64 = 14.0;
-/// A shorter name says nothing.
-const MIN_LETTERS: usize = 3;
+/// A name that is cut off earlier says nothing.
+const MIN_LETTERS: usize = 5;
 
 #[component]
 pub(super) fn Map(folders: Vec<FolderHeat>) -> impl IntoView {
@@ -61,10 +61,8 @@ fn lines(folder: &FolderHeat, width: f64, height: f64) -> Vec<String> {
     let room = width - 2.0 * PADDING;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and the width of the drawing")]
     let letters = (room.max(0.0) / LETTER) as usize;
-    if letters < MIN_LETTERS || height < LINE + PADDING {
-        return Vec::new();
-    }
-    let mut lines = vec![shortened(&folder.path, letters)];
+    let Some(name) = shortened(&folder.path, letters).filter(|_| height >= LINE + PADDING) else { return Vec::new() };
+    let mut lines = vec![name];
     let heat = heat_text(folder.heat);
     if height > 2.0 * LINE + PADDING && heat.len() <= letters {
         lines.push(heat);
@@ -73,16 +71,20 @@ fn lines(folder: &FolderHeat, width: f64, height: f64) -> Vec<String> {
 }
 
 pub(super) fn heat_text(heat: u8) -> String {
-    if heat == 0 { "no work".to_owned() } else { format!("heat {heat}") }
+    format!("heat {heat}")
 }
 
-/// The path, without its beginning if it is long: its end says more.
-fn shortened(path: &str, letters: usize) -> String {
+/// As many of the last names of the path as fit, or the beginning of the last one. None if that says nothing.
+fn shortened(path: &str, letters: usize) -> Option<String> {
     let path = label(path);
-    match path.chars().count() {
-        count if count <= letters => path.to_owned(),
-        count => format!("…{}", path.chars().skip(count + 1 - letters).collect::<String>()),
+    let fits = |text: &&str| text.chars().count() <= letters;
+    let ends = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)).filter(|end| !end.is_empty());
+    let mut names = [path].into_iter().chain(ends);
+    if let Some(found) = names.clone().find(fits) {
+        return Some(found.to_owned());
     }
+    let last = names.next_back().filter(|_| letters >= MIN_LETTERS)?;
+    Some(format!("{}…", last.chars().take(letters - 1).collect::<String>()))
 }
 
 /// The name of a part: a folder, the files in one, or all small folders together.
@@ -113,13 +115,14 @@ mod tests {
         let src = folder("src/audio/", 40);
         assert_eq!(lines(&src, 200.0, 100.0), ["src/audio/", "heat 40"]);
         assert_eq!(lines(&src, 200.0, 22.0), ["src/audio/"]);
-        assert_eq!(lines(&src, 60.0, 22.0), ["…audio/"]);
+        assert_eq!(lines(&src, 60.0, 22.0), ["audio/"]);
+        assert_eq!(lines(&src, 45.0, 22.0), ["audi…"]);
         assert!(lines(&src, 20.0, 100.0).is_empty() && lines(&src, 200.0, 10.0).is_empty());
     }
 
     #[test]
     fn title_names_the_part_its_heat_and_its_zone() {
         assert_eq!(title(&folder("src/", 40)), "src/: heat 40, 2 files, zone audio");
-        assert_eq!(title(&FolderHeat { files: 1, zone: None, ..folder("**", 0) }), "other folders: no work, 1 file");
+        assert_eq!(title(&FolderHeat { files: 1, zone: None, ..folder("**", 0) }), "other folders: heat 0, 1 file");
     }
 }
