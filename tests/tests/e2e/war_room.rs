@@ -5,6 +5,7 @@ use domain::warroom::knowledge::Knowledge;
 use domain::warroom::zone::Zone;
 use domain::wire::List;
 use tests::browser::Browser;
+use tests::git::git;
 use tests::server::TestServer;
 
 use crate::browser::{same_page, signed_in};
@@ -29,6 +30,8 @@ async fn two_browsers() -> (TestServer, ProjectId, Browser, Browser) {
         person.goto(&format!("{}/projects/{project}/war-room", server.board_url())).await;
         person.shows(".connection", "Live").await;
         person.evaluate("window.marked = true").await;
+        // Requests fail while the server restarts.
+        person.console_errors().await;
     }
     (server, project, ada, bob)
 }
@@ -75,6 +78,29 @@ async fn person_sets_edits_and_removes_a_zone() {
     ada.shows(ZONES, "src/audio/").await;
     same_page(&ada, &["/zones"]).await;
     same_page(&bob, &[]).await;
+}
+
+#[tokio::test]
+async fn person_sets_the_zones_that_codeowners_proposes() {
+    let (server, _project, ada, bob) = two_browsers().await;
+    ada.press("Propose zones").await;
+    ada.shows("dialog .notice", "main has no file CODEOWNERS.").await;
+    ada.has("dialog button[type=submit]:disabled").await;
+    ada.press("Back").await;
+    let repository = server.repository();
+    std::fs::write(repository.join("CODEOWNERS"), "docs/ @human\nassets/ @ada\n").unwrap();
+    git(&repository, &["add", "CODEOWNERS"]).unwrap();
+    git(&repository, &["commit", "--quiet", "--message", "Name owners"]).unwrap();
+    ada.press("Propose zones").await;
+    ada.shows("dialog", "From CODEOWNERS.").await;
+    ada.shows(".proposals", "assets").await;
+    ada.click(".proposals li:nth-child(2) input").await;
+    ada.press("Set these zones").await;
+    for person in [&ada, &bob] {
+        person.shows(ZONES, "docs/").await;
+        person.until("the other is not set", &format!("!document.querySelector({ZONES:?}).innerText.includes('assets')")).await;
+    }
+    same_page(&ada, &["/zones/proposals"]).await;
 }
 
 #[tokio::test]

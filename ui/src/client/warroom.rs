@@ -11,6 +11,7 @@ use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState, NewCl
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
 use domain::warroom::trigger::{NewTrigger, TriggerWithdrawal, Triggers};
+use domain::warroom::zone::proposal::{ProposalSource, ZoneProposals, ZoneSelection};
 use domain::warroom::zone::{NewZone, Zone, ZoneRemoval};
 use domain::wire::List;
 use gloo_net::http::Method;
@@ -105,6 +106,15 @@ impl Client {
 
     pub(crate) async fn remove_zone(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/zones/remove"), &ZoneRemoval { name }).await
+    }
+
+    pub(crate) async fn zone_proposals(self, project: ProjectId, from: ProposalSource) -> Result<ZoneProposals, Failure> {
+        let path = with_query("/zones/proposals", [("from", Some(from.to_string()))]);
+        self.get(&project_path(&project, &path)).await
+    }
+
+    pub(crate) async fn apply_zones(self, project: ProjectId, selection: ZoneSelection) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/zones/apply"), &selection).await
     }
 
     pub(crate) async fn heat_map(self, project: ProjectId) -> Result<HeatMap, Failure> {

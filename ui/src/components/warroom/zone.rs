@@ -1,5 +1,6 @@
 //! The zones of a project: named parts of the repository with an owner and an expert.
 
+mod propose;
 mod set;
 
 use domain::warroom::zone::{NewZone, Zone};
@@ -15,6 +16,7 @@ use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
 use crate::reader::Reader;
 use crate::store::Store;
+use propose::ProposeDialog;
 use set::ZoneDialog;
 
 /// Paths of a zone that its row shows.
@@ -35,8 +37,13 @@ pub(crate) fn ZonesSection() -> impl IntoView {
     // Outside of the list, whose zones come and go.
     let editing = RwSignal::new(None::<Editing>);
     let close = Callback::new(move |()| editing.set(None));
+    let proposing = RwSignal::new(false);
     let tools = Reader::may_write().then(|| {
-        view! { <button type="button" class="button small" on:click=move |_| editing.set(Some(Editing::New))>"Set a zone"</button> }.into_any()
+        view! {
+            <button type="button" class="button small" on:click=move |_| proposing.set(true)>"Propose zones"</button>
+            <button type="button" class="button small" on:click=move |_| editing.set(Some(Editing::New))>"Set a zone"</button>
+        }
+        .into_any()
     });
     view! {
         <SectionBox
@@ -56,6 +63,7 @@ pub(crate) fn ZonesSection() -> impl IntoView {
                 </For>
             </ul>
         </SectionBox>
+        {move || proposing.get().then(|| view! { <ProposeDialog close=Callback::new(move |()| proposing.set(false)) /> })}
         {move || editing.get().map(|editing| view! { <ZoneDialog editing=editing close=close /> })}
     }
     .into_any()
