@@ -70,37 +70,6 @@ impl ProjectData {
     pub(crate) fn provide(store: Store, project: ProjectId) -> Self {
         let navigation = Navigation::from_context();
         let data = Self {
-<<<<<<< HEAD
-            project: own,
-            agents: LiveList::new(store.revision_of(ListKind::Team), |agents| !agents.is_empty(), move || items(client.agents(project()))),
-            goals: LiveList::new(store.revision_of(ListKind::Goals), |_| false, move || items(client.goals(project()))),
-            contracts: LiveList::new(
-                store.revision_of(ListKind::Contracts),
-                |contracts| !contracts.is_empty(),
-                move || items(client.contracts(project())),
-            ),
-            handshakes: LiveList::new(store.revision_of(ListKind::Handshakes), |_| false, move || items(client.handshakes(project()))),
-            unread: LiveList::new(store.revision_of(ListKind::Messages), |_| false, move || client.unread(project())),
-            has_messages: LiveList::new(
-                store.revision_of(ListKind::Messages),
-                |has_messages| *has_messages,
-                move || {
-                    let newest = client.messages(project(), MessageFilter::default(), None, 1);
-                    async move { Ok(!newest.await?.items.is_empty()) }
-                },
-            ),
-            context: LiveList::new(
-                store.revision_of_any(&[ListKind::Sessions, ListKind::Memory]),
-                |is_used| *is_used,
-                move || client.uses_context(project()),
-            ),
-            war_room: LiveList::new(
-                store.revision_of_any(&[ListKind::BattlePlans, ListKind::RaidLog, ListKind::Zones, ListKind::Knowledge]),
-                |is_used| *is_used,
-                move || client.uses_war_room(project()),
-            ),
-            usage: LiveList::new(store.revision_of(ListKind::Usage), |_| false, move || client.usage(project())),
-=======
             project: StoredValue::new(project),
             agents: LiveList::idle(),
             goals: LiveList::idle(),
@@ -111,7 +80,6 @@ impl ProjectData {
             context: LiveList::idle(),
             war_room: LiveList::idle(),
             usage: LiveList::idle(),
->>>>>>> 40918ac7 ([ui,embed] Load what is around the cards after the first cards are painted)
             dialog: RwSignal::new(OpenDialog::None),
             message_filter: Memo::new(move |_| navigation.get().message_filter()),
         };
