@@ -106,9 +106,9 @@ impl ProjectData {
                 async move { Ok(!newest.await?.items.is_empty()) }
             },
         );
-        let context = store.revision_of_both(ListKind::Sessions, ListKind::Memory);
+        let context = store.revision_of_any(&[ListKind::Sessions, ListKind::Memory]);
         self.context.follow(context, |is_used| *is_used, move || client.uses_context(project()));
-        let war_room = store.revision_of_both(ListKind::BattlePlans, ListKind::RaidLog);
+        let war_room = store.revision_of_any(&[ListKind::BattlePlans, ListKind::RaidLog, ListKind::Zones, ListKind::Knowledge]);
         self.war_room.follow(war_room, |is_used| *is_used, move || client.uses_war_room(project()));
         self.usage.follow(revision(ListKind::Usage), |_| false, move || client.usage(project()));
     }

@@ -136,14 +136,7 @@ impl Db {
 }
 
 /// Returns the zone as it is stored, if the others of the project allow it.
-async fn acceptable(
-    tx: &mut Tx,
-    roster: &Roster,
-    author: &Participant,
-    project: &ProjectId,
-    new: NewZone,
-    zones: &[Zone],
-) -> Result<Zone> {
+async fn acceptable(tx: &mut Tx, roster: &Roster, author: &Participant, project: &ProjectId, new: NewZone, zones: &[Zone]) -> Result<Zone> {
     validate_name(&new.name)?;
     let before = zones.iter().find(|zone| zone.name == new.name);
     if before.is_some() {

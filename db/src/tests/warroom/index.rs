@@ -9,7 +9,7 @@ use crate::tests::store::Store;
 use crate::warroom::agent_activity::row as activity;
 use crate::warroom::battle_plan::row as battle_plan;
 use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
-use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, NEAR, ONE, WAITS};
+use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, ONE, WAITS, near_sql};
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::formation::INDEPENDENT;
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
@@ -96,7 +96,7 @@ async fn claims_are_read_for_one_repository() {
         assert!(plan.contains("git_dir=?") && !plan.contains(&format!("SCAN {table}")), "{plan}");
     }
     for (statement, indexes) in [
-        (NEAR, &["(git_dir=? AND key=?)", "(git_dir=? AND key>? AND key<?)", "claimed_patterns (git_dir=?)"][..]),
+        (near_sql(4).as_str(), &["(git_dir=? AND key=?)", "(git_dir=? AND key>? AND key<?)", "claimed_patterns (git_dir=?)"][..]),
         (ONE, &["(git_dir=? AND key=?)"]),
         (HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
         (ANY_WAIT, &["(git_dir=?)"]),

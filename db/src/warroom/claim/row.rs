@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use domain::warroom::claim::queue::Claims;
 use domain::warroom::claim::{Claim, ClaimMode, ClaimPath, ClaimWait};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use crate::engine::column::{optional, parsed};
 use crate::engine::presence::Presence;
@@ -16,10 +16,6 @@ use crate::error::{Error, Result};
 
 /// The claims and waits of the repository of a project.
 pub(crate) const CLAIMS: &str = "SELECT * FROM claims WHERE git_dir = $1 ORDER BY key";
-/// The claims that could share a file with a literal path: those of its own name and of the folders above it, those below it, and patterns.
-pub(crate) const NEAR: &str = "SELECT * FROM claims WHERE git_dir = $1 AND key IN (SELECT value FROM json_each($2))
-  UNION SELECT * FROM claims WHERE git_dir = $1 AND key >= $3 AND key < $4
-  UNION SELECT * FROM claims WHERE git_dir = $1 AND is_pattern = 1 ORDER BY key";
 pub(crate) const ONE: &str = "SELECT * FROM claims WHERE git_dir = $1 AND key = $2";
 pub(crate) const HELD: &str = "SELECT COUNT(*) FROM claims WHERE project_id = $1 AND agent_name = $2";
 pub(crate) const ANY_WAIT: &str = "SELECT id FROM claim_waits WHERE git_dir = $1 LIMIT 1";
@@ -30,6 +26,18 @@ pub(crate) const EXTERNAL: &str = "SELECT a.project_id, a.name, a.last_seen, a.h
   FROM (SELECT project_id, agent_name, MAX(claimed_at) AS since FROM claims WHERE task_id IS NULL GROUP BY project_id, agent_name
         UNION ALL SELECT project_id, agent_name, MAX(since) FROM claim_waits WHERE task_id IS NULL GROUP BY project_id, agent_name) AS h
   JOIN agents a ON a.project_id = h.project_id AND a.name = h.agent_name WHERE a.left_at IS NULL";
+
+/// The claims that could share a file with a literal path: patterns, those below it, and those of its own name and of the folders above it, of
+/// which there are `names`.
+pub(crate) fn near_sql(names: usize) -> String {
+    let names: Vec<String> = (4..4 + names).map(|number| format!("${number}")).collect();
+    format!(
+        "SELECT * FROM claims WHERE git_dir = $1 AND is_pattern = 1
+  UNION SELECT * FROM claims WHERE git_dir = $1 AND key >= $2 AND key < $3
+  UNION SELECT * FROM claims WHERE git_dir = $1 AND key IN ({}) ORDER BY key",
+        names.join(", ")
+    )
+}
 
 /// Where a project's claims count, and how strictly.
 pub(crate) struct ClaimScope {
@@ -59,14 +67,14 @@ pub(crate) async fn near(connection: &mut SqliteConnection, git_dir: &str, path:
     let Some(literal) = path.literal() else { return load(connection, git_dir).await };
     let folders = literal.match_indices('/').map(|(end, _)| &literal[..end]);
     let above: Vec<String> = folders.chain([literal]).flat_map(|name| [name.to_owned(), format!("{name}/**")]).collect();
-    let rows = sqlx::query(NEAR)
-        .bind(git_dir)
-        .bind(serde_json::to_string(&above)?)
-        .bind(format!("{literal}/"))
-        // The character after `/`.
-        .bind(format!("{literal}0"))
-        .fetch_all(connection)
-        .await?;
+    let sql = near_sql(above.len());
+    let mut query = sqlx::query(AssertSqlSafe(sql)).bind(git_dir).bind(format!("{literal}/"));
+    // The character after `/`.
+    query = query.bind(format!("{literal}0"));
+    for key in above {
+        query = query.bind(key);
+    }
+    let rows = query.fetch_all(connection).await?;
     Ok(Claims { claims: rows.iter().map(claim_of).collect::<Result<_>>()?, waits: Vec::new() })
 }
 
