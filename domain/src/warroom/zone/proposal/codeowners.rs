@@ -40,7 +40,7 @@ pub(super) fn propose(file: &str, text: &str, files: &CommitFiles, zones: &[Zone
             continue;
         }
         let base = rule.paths.first().map(ToString::to_string).unwrap_or_default();
-        let key = super::cut(&base.split('/').map(super::word).filter(|word| !word.is_empty()).next_back().unwrap_or_default());
+        let key = super::cut(&base.split('/').map(super::word).rfind(|word| !word.is_empty()).unwrap_or_default());
         let same = proposals
             .iter()
             .position(|(known, owners, of)| *owners == rule.owners && *of == key && known.zone.paths.len() + rule.paths.len() <= MAX_PATHS);
