@@ -22,7 +22,7 @@ fn Heat(heat: u8) -> impl IntoView {
 
 #[component]
 pub(super) fn ZoneTable(mut zones: Vec<ZoneHeat>) -> impl IntoView {
-    zones.sort_by(|one, other| other.heat.cmp(&one.heat));
+    zones.sort_by_key(|zone| std::cmp::Reverse(zone.heat));
     let row = |zone: ZoneHeat| {
         let facts = facts(&zone);
         view! {
