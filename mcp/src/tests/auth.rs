@@ -192,7 +192,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
         assert_eq!(mine.len(), 17);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 74);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 76);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -205,11 +205,11 @@ fn each_list_costs_few_tokens() {
         ("coder", 21, 1_450),
         ("reviewer", 18, 1_150),
         ("orchestrator", 31, 2_400),
-        ("untrusted", 54, 5_450),
-        ("trusted", 60, 6_050),
-        ("lead", 79, 7_900),
+        ("untrusted", 56, 5_600),
+        ("trusted", 63, 6_300),
+        ("lead", 82, 8_300),
         ("invite", 3, 600),
-        ("human", 75, 8_200),
+        ("human", 77, 8_500),
     ] {
         let (_, caller, facts) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
         let tools = visible_to(&caller, facts);
