@@ -84,7 +84,7 @@ async fn person_sets_edits_and_removes_a_zone() {
 async fn person_sets_the_zones_that_codeowners_proposes() {
     let (server, _project, ada, bob) = two_browsers().await;
     ada.press("Propose zones").await;
-    ada.shows("dialog .notice", "main has no file CODEOWNERS.").await;
+    ada.shows("dialog .notice", "has no file CODEOWNERS.").await;
     ada.has("dialog button[type=submit]:disabled").await;
     ada.press("Back").await;
     let repository = server.repository();

@@ -78,7 +78,7 @@ pub(super) fn heat_text(heat: u8) -> String {
 fn shortened(path: &str, letters: usize) -> Option<String> {
     let path = label(path);
     let fits = |text: &&str| text.chars().count() <= letters;
-    let ends = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)).filter(|end| !end.is_empty());
+    let ends = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)).filter(|end| !matches!(*end, "" | "*"));
     let mut names = [path].into_iter().chain(ends);
     if let Some(found) = names.clone().find(fits) {
         return Some(found.to_owned());
@@ -117,6 +117,7 @@ mod tests {
         assert_eq!(lines(&src, 200.0, 22.0), ["src/audio/"]);
         assert_eq!(lines(&src, 60.0, 22.0), ["audio/"]);
         assert_eq!(lines(&src, 45.0, 22.0), ["audi…"]);
+        assert!(lines(&folder("src/*", 0), 30.0, 22.0).is_empty(), "a star alone says nothing");
         assert!(lines(&src, 20.0, 100.0).is_empty() && lines(&src, 200.0, 10.0).is_empty());
     }
 
