@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::components::theme::{Choice, Density, set_theme, set_words, theme, words};
+use crate::components::theme::{Choice, Density, chosen_words, set_theme, set_words, theme};
 use crate::notifications::{Channel, Kind, may_notify, request_permission};
 
 #[component]
 pub(crate) fn Preferences() -> impl IntoView {
-    let (chosen_theme, density, chosen_words) = (RwSignal::new(theme()), Density::from_context(), RwSignal::new(words()));
+    let (chosen_theme, density, words_now) = (RwSignal::new(theme()), Density::from_context(), RwSignal::new(chosen_words()));
     let choose_theme = Callback::new(move |theme: &'static str| {
         set_theme(theme);
         chosen_theme.set(theme.to_owned());
@@ -16,7 +16,7 @@ pub(crate) fn Preferences() -> impl IntoView {
     let choose_density = Callback::new(move |_| density.switch());
     let choose_words = Callback::new(move |words: &'static str| {
         set_words(words);
-        chosen_words.set(words.to_owned());
+        words_now.set(words.to_owned());
     });
     let themes = [("Like the system", ""), ("Light", "light"), ("Dark", "dark")];
     let densities = [("Compact", ""), ("Comfortable", "comfortable")];
@@ -26,7 +26,7 @@ pub(crate) fn Preferences() -> impl IntoView {
             <h2 id="preferences">"This browser"</h2>
             <Choices legend="Theme" name="theme" offered=themes.to_vec() chosen=chosen_theme choose=choose_theme />
             <Choices legend="Cards" name="density" offered=densities.to_vec() chosen=chosen_density choose=choose_density />
-            <Choices legend="Words of the war room" name="words" offered=offered_words.to_vec() chosen=chosen_words choose=choose_words />
+            <Choices legend="Words of the war room" name="words" offered=offered_words.to_vec() chosen=words_now choose=choose_words />
             <Notifications />
         </section>
     }

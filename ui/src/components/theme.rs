@@ -72,7 +72,7 @@ pub(crate) fn set_theme(theme: &str) {
 }
 
 /// The words of the war room: plain if it is empty, or those of a raid.
-pub(crate) fn words() -> Choice {
+pub(crate) fn chosen_words() -> Choice {
     root().and_then(|root| root.dataset().get("words")).unwrap_or_default()
 }
 

@@ -135,7 +135,7 @@ pub(crate) const fn knowledge_meaning(kind: KnowledgeKind) -> &'static str {
     match kind {
         KnowledgeKind::Intel => "Something that is confirmed and helps others.",
         KnowledgeKind::Trap => "A hazard that the next agent would meet too.",
-        KnowledgeKind::Note => "What one agent writes for itself and its successors.",
+        KnowledgeKind::Note => "Kept by one agent for itself and its successors.",
     }
 }
 

@@ -85,7 +85,7 @@ fn Content(map: HeatMap) -> impl IntoView {
     .into_any()
 }
 
-/// What the colours are made of.
+/// The basis of the sizes and colours, in a sentence.
 fn basis(map: &HeatMap) -> String {
     let without = match map.tasks_without_files {
         0 => String::new(),

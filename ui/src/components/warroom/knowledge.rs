@@ -1,4 +1,4 @@
-//! What agents and persons wrote down for those who come later: confirmed findings, hazards, and the notes of each agent.
+//! The knowledge that agents and persons wrote down: confirmed findings, hazards, and the notes of each agent.
 
 mod close;
 mod item;
@@ -33,7 +33,7 @@ enum Open {
     Close(Knowledge),
 }
 
-/// What the list shows: live items of one kind or of all, or those that ended.
+/// The items in the list: live ones of one kind or of all, or those that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Live(Option<KnowledgeKind>),

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 pub(crate) fn LinesField(
     id: &'static str,
     label: &'static str,
-    /// What may be written, below the field.
+    /// The possible values, below the field.
     hint: &'static str,
     value: RwSignal<String>,
     #[prop(optional)] autofocus: bool,

@@ -5,7 +5,7 @@
 use domain::warroom::trigger::TriggerWord;
 
 use crate::components::badge::warroom::trigger_label;
-use crate::components::theme::words;
+use crate::components::theme::chosen_words;
 
 /// Something that has a plain name and one of a raid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +43,12 @@ const TABLE: [(Word, &str, &str); 12] = [
 
 /// The name in the words that this browser chose.
 pub(crate) fn name_of(word: Word) -> &'static str {
-    named(word, words() == "raid")
+    named(word, chosen_words() == "raid")
 }
 
 /// The name of an order, which is its word for readers of those of a raid.
 pub(crate) fn order_name(order: TriggerWord) -> &'static str {
-    if words() == "raid" { order.as_str() } else { trigger_label(order).0 }
+    if chosen_words() == "raid" { order.as_str() } else { trigger_label(order).0 }
 }
 
 fn named(word: Word, of_raid: bool) -> &'static str {

@@ -22,7 +22,7 @@ use set::ZoneDialog;
 /// Paths of a zone that its row shows.
 const SHOWN_PATHS: usize = 4;
 
-/// What the dialog is open for.
+/// The purpose of the open dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Editing {
     New,

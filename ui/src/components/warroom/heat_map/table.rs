@@ -49,7 +49,7 @@ pub(super) fn ZoneTable(mut zones: Vec<ZoneHeat>) -> impl IntoView {
     .into_any()
 }
 
-/// What the work on a zone was, such as `4 tasks, 1 open · 2 sent back · $1.20`.
+/// The work on a zone, such as `4 tasks, 1 open · 2 sent back · $1.20`.
 fn facts(zone: &ZoneHeat) -> String {
     let tasks = match (zone.tasks, zone.open_tasks) {
         (0, _) => return "no task".to_owned(),

@@ -12,7 +12,7 @@ use crate::draft::{discard, draft_from};
 use crate::moves::Choice;
 use crate::project_data::ProjectData;
 
-/// What evidence is, below its field.
+/// The forms of evidence, below its field.
 pub(super) const EVIDENCE_HINT: &str = "A line of a file (src/lib.rs:12), or a command after $ with its output on the lines below it.";
 
 #[component]

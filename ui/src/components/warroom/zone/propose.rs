@@ -71,7 +71,7 @@ pub(super) fn ProposeDialog(close: Callback<()>) -> impl IntoView {
     .into_any()
 }
 
-/// Why there are no proposals, and what to do.
+/// The reason why there are no proposals, and the next step.
 fn explanation(failure: &Failure) -> String {
     let (why, hint) = failure.describe();
     format!("{} {}", sentence(&why), sentence(&hint)).trim_end().to_owned()
