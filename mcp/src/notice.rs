@@ -157,7 +157,7 @@ impl Notices {
         notices.extend(context_notices(&reported, db::now(), &mut now));
         // Without a report, nobody knows when the agent loaded a file.
         if let (Caller::Agent(agent), Some(_)) = (caller, reported.last_report) {
-            notices.extend(now.files.look(db, agent, db::now()).await);
+            notices.extend(now.files.check(db, agent, db::now()).await);
         }
         self.remember(reader, NoticeCursor { before, now, call });
         Ok(notices)

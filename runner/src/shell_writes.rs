@@ -60,7 +60,7 @@ impl Reading<'_> {
                 Step::Visit(node) => node,
             };
             match node.kind() {
-                // What the shell would not understand either, and what runs later, if at all.
+                // The shell would not understand it either, or runs it later, if at all.
                 "ERROR" | "function_definition" => continue,
                 "subshell" | "command_substitution" | "process_substitution" | "pipeline" => steps.push(Step::Return(folder.clone())),
                 "file_redirect" => self.redirect(node, script, folder.as_deref()),

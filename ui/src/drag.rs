@@ -42,7 +42,7 @@ type OnPress = Rc<dyn Fn(&PointerEvent, &Card, bool)>;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Drag {
-    /// What a press on a card does, once its code is loaded.
+    /// The effect of a press on a card, once its code is loaded.
     on_press: StoredValue<Option<OnPress>, LocalStorage>,
     just_ended: StoredValue<bool>,
     /// The dragged card, or none.

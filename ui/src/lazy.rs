@@ -24,7 +24,7 @@ type Start = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), SplitLoaderE
 /// The delay before code that did not load is requested again.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// Whether the first page has drawn its cards. What is around them is loaded afterwards.
+/// Whether the first page has drawn its cards. The sidebar and the tools around them are loaded afterwards.
 #[derive(Clone, Copy)]
 pub(crate) struct FirstPage {
     is_drawn: StoredValue<bool>,
@@ -88,8 +88,8 @@ pub(crate) fn start<F: Future<Output = Result<(), SplitLoaderError>> + 'static>(
     });
 }
 
-/// Draws a part of what is around the first page after that is drawn. A part that nobody waits for is not worth a message: the notices of
-/// the page say that their code could not be loaded.
+/// Draws a part around the first page, such as the sidebar, after the page itself. If it cannot be loaded, only the notices of the page say
+/// so.
 pub(crate) fn soon<F: Future<Output = Part> + 'static>(part: impl Fn() -> F + 'static) -> AnyView {
     let drawn = RwSignal::new_local(None::<AnyView>);
     start(move || {

@@ -64,8 +64,8 @@ use crate::project_data::ProjectData;
 use crate::route::{Route, SettingsTab};
 use crate::store::Store;
 
-/// Loads all parts, one after the other. One that does not load is loaded when it is shown. What is around the first page is loaded
-/// with it.
+/// Loads all parts, one after the other. One that does not load is loaded when it is shown. The sidebar and the tools are loaded with the
+/// first page.
 pub(crate) async fn preload() {
     drop(load_task().await);
     drop(load_review().await);

@@ -24,7 +24,7 @@ pub(super) struct SeenFiles {
 
 impl SeenFiles {
     /// Returns the notice about files that changed since the last one.
-    pub(super) async fn look(&mut self, db: &Db, agent: &AgentCaller, now: Timestamp) -> Option<Notice> {
+    pub(super) async fn check(&mut self, db: &Db, agent: &AgentCaller, now: Timestamp) -> Option<Notice> {
         if self.checked_at.is_some_and(|at| !at.after(CHECK_INTERVAL).is_due(now, CHECK_INTERVAL)) {
             return None;
         }

@@ -2,7 +2,7 @@
 //!
 //! Must not know the syntax of the shell, or where a relative path begins.
 
-/// What the words of a command say about files.
+/// The files that the words of a command name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Written {
     Files(Vec<String>),

@@ -1,4 +1,4 @@
-//! What is known about a command before it runs, and what is not guessed.
+//! The files that are known before a command runs, and those that nothing can know. Must not run a command.
 
 use std::time::Instant;
 
@@ -94,7 +94,7 @@ fn files_that_a_command_names_are_found() {
 }
 
 #[test]
-fn what_only_the_shell_knows_is_not_guessed() {
+fn files_that_only_the_shell_knows_are_ignored() {
     for command in [
         "",
         "echo a > $FILE",
