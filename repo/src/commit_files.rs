@@ -18,9 +18,9 @@ const MAX_FILES: usize = 100_000;
 /// Trees whose files are remembered, because a page asks for the same one again and again. The files of a tree never change.
 const MAX_KNOWN: usize = 4;
 
-type Known = VecDeque<(Oid, Arc<Vec<CommitFile>>)>;
+type KnownTrees = VecDeque<(Oid, Arc<Vec<CommitFile>>)>;
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<KnownTrees>> = LazyLock::new(Mutex::default);
 
 /// Lists the files of the first of `branches` that exists, and passes them to `work`, which may take as long as reading them.
 ///

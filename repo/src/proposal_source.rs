@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
-use domain::warroom::zone::proposal::{ProposalEvidence, ProposalSource};
+use domain::warroom::zone::proposal::ProposalSource;
+use domain::warroom::zone::proposal::evidence::ProposalEvidence;
 
 use crate::code_map::KeptCodeMap;
 use crate::error::RepoError;

@@ -9,10 +9,12 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::{EVERYONE, HUMAN};
 use domain::team::person::participant as participant_of;
+use domain::warroom::zone::lookup::zones_of;
 use domain::warroom::zone::name::validate_name;
-use domain::warroom::zone::proposal::{ProposalEvidence, ZoneProposals};
+use domain::warroom::zone::proposal::ZoneProposals;
+use domain::warroom::zone::proposal::evidence::ProposalEvidence;
 use domain::warroom::zone::refusal::ZoneRefusal;
-use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent, zones_of};
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;

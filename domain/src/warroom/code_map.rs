@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::Sha;
 
-/// What a code map says, and where it is: `POST /api/projects/{id}/code-map`.
+/// The numbers of a code map, and where it is: `POST /api/projects/{id}/code-map`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CodeMapView {
     #[serde(flatten)]

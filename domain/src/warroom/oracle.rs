@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::refusal::OracleRefusal;
-use super::zone::{Zone, zone_of};
+use super::zone::Zone;
+use super::zone::lookup::zone_of;
 use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::refusal::Refusal;

@@ -8,13 +8,9 @@ pub mod name;
 pub mod proposal;
 pub mod refusal;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use self::coverage::ZoneCoverage;
-use self::lookup::ZoneLookup;
 use self::refusal::ZoneRefusal;
 use super::claim::ClaimPath;
 use crate::event::kinds::events;
@@ -41,14 +37,6 @@ pub struct Zone {
     /// The participant that set it.
     pub author: String,
     pub set_at: Timestamp,
-}
-
-/// `GET /api/projects/{id}/zones`: all zones by name, and what they leave open.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Zones {
-    pub items: Vec<Zone>,
-    /// None if the repository cannot be read.
-    pub coverage: Option<ZoneCoverage>,
 }
 
 /// The zone as it has to be from now on: `PUT /api/projects/{id}/zones`.
@@ -106,23 +94,6 @@ impl NewZone {
         paths.dedup();
         Ok(paths)
     }
-}
-
-/// Returns the zone of a file: the one with the most specific path that covers it, as [`ZoneLookup`] says. Takes the number of all paths.
-pub fn zone_of<'z>(zones: &'z [Zone], path: &ClaimPath) -> Option<&'z Zone> {
-    zones.get(ZoneLookup::new(zones).position_of(path)?)
-}
-
-/// Returns the names of the zones of several files, each once. Files in no zone add nothing.
-pub fn zones_of<'z>(zones: &'z [Zone], paths: &[ClaimPath]) -> BTreeSet<&'z str> {
-    let lookup = ZoneLookup::new(zones);
-    paths.iter().filter_map(|path| zones.get(lookup.position_of(path)?)).map(|zone| zone.name.as_str()).collect()
-}
-
-/// Returns the first of the paths that is not in the zone `name`.
-pub fn first_outside<'p>(zones: &[Zone], name: &str, paths: &'p [ClaimPath]) -> Option<&'p ClaimPath> {
-    let lookup = ZoneLookup::new(zones);
-    paths.iter().find(|path| lookup.position_of(path).and_then(|place| zones.get(place)).is_none_or(|zone| zone.name != name))
 }
 
 /// Whether a path consists of globs alone, so that it leaves nothing to other zones.

@@ -21,7 +21,7 @@ const FOLDER: &str = "code-maps";
 const TEXT: &str = "CODE_MAP.md";
 /// The map as this program reads it. Written last.
 const MAP: &str = "map.json";
-/// What the next map is made from.
+/// The source of the next map.
 const OUTLINES: &str = "outlines.json";
 
 /// A code map without what the next one is made from.

@@ -21,7 +21,7 @@ use crate::runs::checkout::{CheckoutError, CheckoutPlan, with_files};
 
 /// How long the process may take. A map of 10,000 files takes seconds.
 const TIMEOUT: Duration = Duration::from_secs(300);
-/// What it may use, so that it ends even if the server does not see it: seconds of processor time, and bytes of memory.
+/// Its limits, so that it ends even if the server does not see it: seconds of processor time, and bytes of memory.
 const MAX_CPU_SECONDS: u64 = 900;
 const MAX_MEMORY: u64 = 4 << 30;
 /// How much it yields to other programs.

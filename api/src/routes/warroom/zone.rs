@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
-use domain::warroom::zone::coverage::ZoneCoverage;
+use domain::warroom::zone::coverage::{ZoneCoverage, Zones};
 use domain::warroom::zone::proposal::{ProposalSource, ZoneProposals, ZoneSelection};
-use domain::warroom::zone::{NewZone, Zone, ZoneRemoval, Zones};
+use domain::warroom::zone::{NewZone, Zone, ZoneRemoval};
 use domain::wire::List;
 use repo::KeptCodeMap;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::extract::{Body, Id, QueryParameters};
 use crate::state::AppState;
 
-/// List the zones of a project by name, and what they leave open
+/// List the zones of a project by name, with their gaps
 ///
 /// A project has at most 100, so there are no pages.
 #[utoipa::path(get, path = "/api/projects/{id}/zones", params(("id" = ProjectId, Path)), responses((status = 200, body = Zones)))]

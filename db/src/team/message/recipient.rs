@@ -3,8 +3,9 @@
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
 use domain::warroom::claim::ClaimPath;
+use domain::warroom::zone::Zone;
+use domain::warroom::zone::lookup::zone_of;
 use domain::warroom::zone::refusal::ZoneRefusal;
-use domain::warroom::zone::{Zone, zone_of};
 
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};

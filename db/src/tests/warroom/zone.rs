@@ -4,8 +4,9 @@ use domain::board::task::NewTask;
 use domain::id::ProjectId;
 use domain::team::role::Role;
 use domain::warroom::commit_files::CommitFiles;
-use domain::warroom::zone::proposal::ProposalEvidence;
-use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, zone_of};
+use domain::warroom::zone::lookup::zone_of;
+use domain::warroom::zone::proposal::evidence::ProposalEvidence;
+use domain::warroom::zone::{MAX_ZONES, NewZone, Zone};
 
 use crate::tests::external_agents::message;
 use crate::tests::store::{Store, code, new_task};

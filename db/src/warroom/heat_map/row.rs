@@ -66,7 +66,7 @@ pub(crate) async fn ended(connection: &mut SqliteConnection, project: &ProjectId
     rows.iter().map(|row| activity_of(row, Vec::new())).collect()
 }
 
-/// What a task changed is better known than what it was planned to change.
+/// Reads a task. The files that it changed are better known than those that it was planned to change.
 fn activity_of(row: &SqliteRow, mut paths: Vec<ClaimPath>) -> Result<TaskActivity> {
     let changed: Vec<String> = json(row, "changed_files")?.unwrap_or_default();
     // Nobody can claim a name with a line break, or one that is too long.

@@ -4,7 +4,7 @@ use domain::board::card::Card;
 use domain::board::planned_files::PlannedFiles;
 use domain::warroom::claim::ClaimPath;
 use domain::warroom::lead::LeadRefusal;
-use domain::warroom::zone::first_outside;
+use domain::warroom::zone::lookup::first_outside;
 use sqlx::SqliteConnection;
 
 use crate::caller::Caller;

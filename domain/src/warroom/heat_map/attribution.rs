@@ -17,7 +17,7 @@ pub(super) fn shares(task: &TaskActivity, mut parts_of: impl FnMut(&ClaimPath) -
     shares
 }
 
-/// What makes a part hot.
+/// The figures that make a part hot.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Heat([f64; 4]);
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::id::ProjectId;
-use crate::warroom::commit_files::CommitFile;
+use crate::warroom::commit_files::{CommitFile, CommitFiles};
 
 fn zone(name: &str, paths: &[&str], oracle: Option<&str>) -> Zone {
     Zone {

@@ -20,7 +20,7 @@ enum Part<'f> {
     Folder(&'f str),
     /// The files in a folder itself.
     Files(&'f str),
-    /// What is in no other part.
+    /// The files in no other part.
     Rest,
 }
 

@@ -1,4 +1,4 @@
-//! What zones leave open: files in no zone, and zones that nobody answers questions about. Must not read a repository.
+//! The gaps of zones: files in no zone, and zones that nobody answers questions about. Must not read a repository.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::warroom::commit_files::{Amount, CommitFile, CommitFiles, all_below, f
 /// The most parts that are named.
 const MAX_PARTS: usize = 50;
 
-/// What the zones of a project leave open.
+/// The gaps of the zones of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ZoneCoverage {
     /// The files in no zone, and their size.
@@ -23,6 +23,14 @@ pub struct ZoneCoverage {
     pub uncovered: Vec<UncoveredPart>,
     /// The zones without an expert who answers questions about them, by name.
     pub without_oracle: Vec<String>,
+}
+
+/// `GET /api/projects/{id}/zones`: all zones by name, with their gaps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Zones {
+    pub items: Vec<Zone>,
+    /// None if the repository cannot be read.
+    pub coverage: Option<ZoneCoverage>,
 }
 
 /// A part of the repository that no zone covers.

@@ -1,6 +1,6 @@
-//! Finds the zones of many files. Must not know which files exist.
+//! Finds the zones of files. Must not know which files exist.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Zone;
 use crate::warroom::claim::ClaimPath;
@@ -48,6 +48,23 @@ impl<'z> ZoneLookup<'z> {
             };
         }
     }
+}
+
+/// Returns the zone of a file: the one with the most specific path that covers it, as [`ZoneLookup`] says. Takes the number of all paths.
+pub fn zone_of<'z>(zones: &'z [Zone], path: &ClaimPath) -> Option<&'z Zone> {
+    zones.get(ZoneLookup::new(zones).position_of(path)?)
+}
+
+/// Returns the names of the zones of several files, each once. Files in no zone add nothing.
+pub fn zones_of<'z>(zones: &'z [Zone], paths: &[ClaimPath]) -> BTreeSet<&'z str> {
+    let lookup = ZoneLookup::new(zones);
+    paths.iter().filter_map(|path| zones.get(lookup.position_of(path)?)).map(|zone| zone.name.as_str()).collect()
+}
+
+/// Returns the first of the paths that is not in the zone `name`.
+pub fn first_outside<'p>(zones: &[Zone], name: &str, paths: &'p [ClaimPath]) -> Option<&'p ClaimPath> {
+    let lookup = ZoneLookup::new(zones);
+    paths.iter().find(|path| lookup.position_of(path).and_then(|place| zones.get(place)).is_none_or(|zone| zone.name != name))
 }
 
 /// All names, and the length, of paths with the same names before their first glob.

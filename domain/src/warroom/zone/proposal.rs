@@ -2,18 +2,13 @@
 
 mod code_map;
 mod codeowners;
+pub mod evidence;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::lookup::ZoneLookup;
-use super::refusal::ZoneRefusal;
-use super::{MAX_ZONES, NewZone, Zone};
-use crate::refusal::Refusal;
+use super::{NewZone, Zone};
 use crate::vocabulary::vocabulary;
-use crate::warroom::claim::ClaimPath;
-use crate::warroom::code_map::{CodeMapRefusal, CodeMapSummary};
-use crate::warroom::commit_files::CommitFiles;
 
 /// The longest name that is proposed, in bytes.
 const MAX_NAME: usize = 40;
@@ -35,7 +30,7 @@ pub struct ZoneProposals {
     /// The file in the repository, or the commit that was mapped.
     pub source: String,
     pub proposals: Vec<ZoneProposal>,
-    /// What is not proposed, or means something else as a zone, and why.
+    /// Lines and folders that are not proposed, or mean something else as a zone, each with the reason.
     pub skipped: Vec<String>,
 }
 
@@ -43,7 +38,7 @@ pub struct ZoneProposals {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ZoneProposal {
     pub zone: NewZone,
-    /// What else is known, such as an owner who takes no part in the project, or how much code it has.
+    /// More about it, such as an owner who takes no part in the project, or how much code it has.
     pub note: Option<String>,
 }
 
@@ -53,30 +48,6 @@ pub struct ZoneProposal {
 pub struct ZoneSelection {
     /// At most 100.
     pub zones: Vec<NewZone>,
-}
-
-/// What a repository says about its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProposalEvidence {
-    /// The file and its text, with the files of the same commit.
-    Codeowners {
-        found: Option<(String, String)>,
-        files: CommitFiles,
-    },
-    CodeMap(Option<CodeMapSummary>),
-}
-
-impl ZoneProposals {
-    /// # Errors
-    /// When there is no such file or map.
-    pub fn of(evidence: &ProposalEvidence, zones: &[Zone], participants: &[String]) -> Result<Self, Refusal> {
-        match evidence {
-            ProposalEvidence::Codeowners { found: Some((file, text)), files } => Ok(codeowners::propose(file, text, files, zones, participants)),
-            ProposalEvidence::Codeowners { found: None, files } => Err(ZoneRefusal::NoCodeowners { branch: files.branch.clone() }.into()),
-            ProposalEvidence::CodeMap(Some(summary)) => Ok(code_map::propose(summary, zones)),
-            ProposalEvidence::CodeMap(None) => Err(CodeMapRefusal::Missing.into()),
-        }
-    }
 }
 
 /// Names that are not taken.
@@ -89,7 +60,7 @@ impl Names {
 
     /// Returns a free name for a path: its last name that is no glob, if need be with the one before it, or with a number.
     fn take(&mut self, path: &str) -> String {
-        let words: Vec<String> = path.split('/').map(word).filter(|word| !word.is_empty()).collect();
+        let words: Vec<String> = path.split('/').map(to_letters).filter(|word| !word.is_empty()).collect();
         let last = words.last().cloned().unwrap_or_else(|| "root".to_owned());
         let before = words.len().checked_sub(2).and_then(|place| words.get(place));
         let longer = before.map(|before| cut(&format!("{before}-{last}")));
@@ -102,7 +73,7 @@ impl Names {
 }
 
 /// The letters of a name that a zone may have.
-fn word(name: &str) -> String {
+fn to_letters(name: &str) -> String {
     let letters = name.to_lowercase();
     let parts: Vec<&str> = letters.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).filter(|part| !part.is_empty()).collect();
     parts.join("-")

@@ -1,6 +1,7 @@
 //! Names and paths of zones, and the zone of a path.
 
 use super::code_owners::code_owners;
+use super::lookup::{first_outside, zone_of, zones_of};
 use super::name::validate_name;
 use super::*;
 

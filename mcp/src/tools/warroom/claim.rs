@@ -8,7 +8,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::text::excerpt;
 use domain::warroom::claim::refusal::ClaimRefusal;
 use domain::warroom::claim::{Claim, ClaimPath, ClaimWait, EditDecision};
-use domain::warroom::zone::zone_of;
+use domain::warroom::zone::lookup::zone_of;
 use repo::{Effort, Repository, in_lane};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;

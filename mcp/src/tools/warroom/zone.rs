@@ -7,8 +7,9 @@ use std::path::Path;
 use domain::refusal::Refusal;
 use domain::warroom::claim::ClaimPath;
 use domain::warroom::zone::coverage::ZoneCoverage;
+use domain::warroom::zone::lookup::zone_of;
 use domain::warroom::zone::proposal::ProposalSource;
-use domain::warroom::zone::{NewZone, Zone, zone_of};
+use domain::warroom::zone::{NewZone, Zone};
 use repo::KeptCodeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -135,7 +136,7 @@ async fn get_zones(call: Call, given: GetZones) -> Result<Answer, Failure> {
     Ok(Answer::new(lines.collect::<Vec<_>>().join("\n"), json!({"zones": zones, "coverage": coverage})))
 }
 
-/// What zones leave open, each on a line.
+/// The gaps of zones, each on a line.
 pub(super) fn open_parts(coverage: &ZoneCoverage) -> Vec<String> {
     let parts: Vec<&str> = coverage.uncovered.iter().take(SHOWN).map(|part| part.path.as_str()).collect();
     let uncovered = (!parts.is_empty()).then(|| format!("In no zone: {} files, most in {}.", coverage.uncovered_files, parts.join(", ")));

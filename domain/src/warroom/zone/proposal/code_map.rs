@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{ClaimPath, Names, NewZone, ProposalSource, Zone, ZoneLookup, ZoneProposal, ZoneProposals};
+use super::{Names, ProposalSource, ZoneProposal, ZoneProposals};
+use crate::warroom::claim::ClaimPath;
 use crate::warroom::code_map::CodeMapSummary;
 use crate::warroom::commit_files::{all_below, parent_of};
+use crate::warroom::zone::lookup::ZoneLookup;
+use crate::warroom::zone::{NewZone, Zone};
 
 /// The most proposals. An expert can know so many parts, and a person compare them.
 const MAX_PROPOSALS: usize = 20;

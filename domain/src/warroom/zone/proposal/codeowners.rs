@@ -2,13 +2,14 @@
 //!
 //! Of the paths of zones, the most specific counts. So what differs is told, by comparing both on the files of the repository.
 
-use super::{MAX_ZONES, Names, NewZone, ProposalSource, Zone, ZoneLookup, ZoneProposal, ZoneProposals};
+use super::{Names, ProposalSource, ZoneProposal, ZoneProposals, cut, to_letters};
 use crate::id::ProjectId;
 use crate::team::agent::is_short_for;
 use crate::time::Timestamp;
 use crate::warroom::claim::ClaimPath;
 use crate::warroom::commit_files::CommitFiles;
-use crate::warroom::zone::MAX_PATHS;
+use crate::warroom::zone::lookup::ZoneLookup;
+use crate::warroom::zone::{MAX_PATHS, MAX_ZONES, NewZone, Zone};
 
 /// The most lines that are read, and the most remarks on them.
 const MAX_RULES: usize = 1_000;
@@ -40,7 +41,7 @@ pub(super) fn propose(file: &str, text: &str, files: &CommitFiles, zones: &[Zone
             continue;
         }
         let base = rule.paths.first().map(ToString::to_string).unwrap_or_default();
-        let key = super::cut(&base.split('/').map(super::word).rfind(|word| !word.is_empty()).unwrap_or_default());
+        let key = cut(&base.split('/').map(to_letters).rfind(|word| !word.is_empty()).unwrap_or_default());
         let same = proposals
             .iter()
             .position(|(known, owners, of)| *owners == rule.owners && *of == key && known.zone.paths.len() + rule.paths.len() <= MAX_PATHS);
@@ -88,7 +89,7 @@ fn rules(text: &str, remarks: &mut Vec<String>) -> Vec<Rule> {
     let mut rules = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line_number = number + 1;
-        let mut words = words(line).into_iter();
+        let mut words = split_words(line).into_iter();
         let Some(pattern) = words.next() else { continue };
         if rules.len() >= MAX_RULES {
             remarks.push(format!("line {line_number} and later: only {MAX_RULES} lines are read"));
@@ -107,7 +108,7 @@ fn rules(text: &str, remarks: &mut Vec<String>) -> Vec<Rule> {
 }
 
 /// The words of a line up to a comment. A backslash keeps a space in a word.
-fn words(line: &str) -> Vec<String> {
+fn split_words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut letters) = (String::new(), line.chars().peekable());
     while let Some(letter) = letters.next() {

@@ -1,10 +1,12 @@
 //! Zones that CODEOWNERS and the code map propose.
 
+use super::evidence::ProposalEvidence;
 use super::*;
 use crate::id::ProjectId;
 use crate::time::Timestamp;
-use crate::warroom::code_map::SourceFolder;
-use crate::warroom::commit_files::CommitFile;
+use crate::warroom::code_map::{CodeMapSummary, SourceFolder};
+use crate::warroom::commit_files::{CommitFile, CommitFiles};
+use crate::warroom::zone::MAX_ZONES;
 
 fn taken(name: &str, path: &str) -> Zone {
     Zone {
