@@ -32,7 +32,7 @@ pub(crate) enum CliError {
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]
     RunnerCrashed(#[source] tokio::task::JoinError),
     #[error("the board is already running at {url}; open it, or stop it first")]
-    AlreadyRunning { url: String, source: db::Error },
+    AlreadyRunning { url: String, source: Box<db::Error> },
     #[error("port {port} is in use by another program; choose another with --port, or omit --port to use the next free one")]
     PortTaken { port: u16 },
     #[error("no port from {first} to {last} is free; choose one with --port")]

@@ -162,7 +162,7 @@ async fn run_until_first_exit(
 /// Adds the address of the running board to the error of a locked database.
 fn already_running(error: db::Error, config: &Config) -> CliError {
     match (error, server_file::read(&config.db_path)) {
-        (error @ db::Error::Locked { .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, source: error },
+        (error @ db::Error::Locked { .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, source: Box::new(error) },
         (error, _) => error.into(),
     }
 }
