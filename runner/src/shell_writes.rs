@@ -8,6 +8,8 @@ mod word;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
@@ -126,14 +128,22 @@ fn join(folder: &str, path: &str) -> String {
     }
 }
 
+/// Parses a script in a thread of its own. The parser asks whether it is late only now and then, and a long pipeline without an end keeps it
+/// busy for many seconds. The process of a hook ends soon, and the thread with it.
 fn parse(script: &str) -> Option<Tree> {
+    let script = script.to_owned();
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new().name("shell-parser".to_owned()).spawn(move || sender.send(parse_until_late(script.as_bytes()))).ok()?;
+    receiver.recv_timeout(MAX_PARSE_TIME).ok()?
+}
+
+fn parse_until_late(script: &[u8]) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
     let deadline = Instant::now() + MAX_PARSE_TIME;
     let mut is_late = |_: &ParseState| if Instant::now() > deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let options = ParseOptions::new().progress_callback(&mut is_late);
-    let bytes = script.as_bytes();
-    parser.parse_with_options(&mut |offset, _| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+    parser.parse_with_options(&mut |offset, _| script.get(offset..).unwrap_or_default(), None, Some(options))
 }
 
 #[cfg(test)]

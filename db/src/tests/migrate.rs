@@ -40,7 +40,7 @@ async fn a_database_of_schema_1_keeps_its_board_its_log_and_its_live_runs() {
     let broken: Vec<String> = sqlx::query_scalar("SELECT \"table\" FROM pragma_foreign_key_check").fetch_all(&db.readers).await.unwrap();
     assert!(broken.is_empty(), "{broken:?}");
 
-    let (project, task, judged) = (ProjectId::new(1), TaskId::new(9), TaskId::new(10));
+    let (project, task, judged) = (ProjectId::new(1), TaskId::new(10), TaskId::new(11));
     let board = whole_board(&db, &project).await.unwrap();
     assert_eq!((board.cards.len(), board.seq), (9, db.latest()));
     assert_eq!(db.replay_board(&project).await.unwrap(), board);

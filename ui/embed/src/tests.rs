@@ -81,7 +81,7 @@ fn unknown_path_has_no_asset() {
 #[test]
 fn page_has_no_inline_code() {
     let page = std::str::from_utf8(index().unwrap().bytes).unwrap();
-    assert!(!page.contains("style="), "inline style");
+    assert!(!page.contains(" style="), "inline style");
     assert!(!page.contains("<style"), "inline style sheet");
     assert!(page.matches("<script").count() == page.matches("<script src=").count(), "inline script");
 }
