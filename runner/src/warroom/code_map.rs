@@ -115,7 +115,7 @@ async fn last(folder: PathBuf) -> Option<KeptCodeMap> {
     off_thread(move || KeptCodeMap::read(&folder)).await.ok().flatten()
 }
 
-/// Makes the map of a commit and keeps it in a folder: the process that [`process::map_code`] starts. It gives itself limits first.
+/// Makes the map of a commit and keeps it in a folder: the process that `process::map_code` starts. It gives itself limits first.
 ///
 /// # Errors
 /// When the commit cannot be read, or the folder cannot be written.
