@@ -26,7 +26,9 @@ async fn several_cards_are_changed_at_once_and_every_change_is_undone() {
 
     // By keyboard, as a range, and one more or less.
     browser.has("[data-task=TASK-004]").await;
-    browser.keys("j").await;
+    // Keys are followed soon after the first cards are drawn.
+    let press = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true, cancelable: true }))";
+    browser.until("a card has the focus", &format!("document.activeElement.closest('[data-task]') !== null || ({press}, false)")).await;
     browser.keys("x").await;
     browser.shows(".selection-bar", "1 task selected").await;
     browser.keys(&format!("{}{}{}", Key::Shift, Key::Down, Key::Null)).await;

@@ -84,8 +84,8 @@ async fn claim_file(call: Call, given: ClaimFile) -> Result<Answer, Failure> {
 async fn claim_for_edit(call: &Call, project: &ProjectId, given: String) -> Result<Answer, Failure> {
     let path = match locate(call, project, given).await {
         Ok(path) => path,
-        // The agent may write what no repository contains, such as a file in /tmp. What a command such as `git checkout -- .` changes is compared
-        // when the work is submitted.
+        // The agent may write what no repository contains, such as a file in /tmp. The changes of commands on
+        // the whole repository are compared when the work is submitted.
         Err(Failure::Store(db::Error::Refused(Refusal::Claim(ClaimRefusal::Outside { .. } | ClaimRefusal::WholeRepository)))) => {
             return Ok(Answer::new("", json!({})));
         }
