@@ -41,7 +41,7 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let access = BoardAccess::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let occasion = HookInput::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
     let response = match occasion.edits(&|path| Path::new(path).is_dir()) {
-        Some(files) => edit_response(&access, &occasion, files).await,
+        Some(files) => edit_response(&access, &occasion, files, TIMEOUTS.start).await,
         None => hook_response(&access, &occasion, TIMEOUTS).await,
     };
     if let Some(response) = response {
@@ -50,12 +50,14 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The answer about changes of files: nothing if the agent may make them and there is nothing to say. Without the board, no edit is safe.
-async fn edit_response(access: &BoardAccess, occasion: &HookInput, files: Vec<(String, String)>) -> Option<Value> {
+/// The answer about changes of files: nothing if the agent may make them and there is nothing to say. Without the board, no edit is safe. A
+/// command runs all the same, because agents go on while the server restarts; its files are compared when the work is submitted.
+async fn edit_response(access: &BoardAccess, occasion: &HookInput, files: Vec<(String, String)>, timeout: Duration) -> Option<Value> {
     let mut warnings = Vec::new();
     for (path, call_id) in files {
-        match ::mcp::call_tool(&access.database, &access.token, "claim_file", json!({"file_path": path}), &call_id, TIMEOUTS.start).await {
+        match ::mcp::call_tool(&access.database, &access.token, "claim_file", json!({"file_path": path}), &call_id, timeout).await {
             Ok(warning) => warnings.extend(Some(warning).filter(|warning| !warning.trim().is_empty())),
+            Err(CallError::NoAnswer(_)) if occasion.is_command() => break,
             Err(error) => return occasion.refusal(&error.to_string()),
         }
     }
@@ -143,6 +145,21 @@ mod tests {
         assert_eq!(told, ["spawned", "failed"].map(|status| ("toolu_1".into(), status.into(), "Look".into())));
         let told: Vec<Value> = reports_to_silent_board("PostToolUse").await.into_iter().map(|body| body["status"].clone()).collect();
         assert_eq!(told, ["completed"]);
+    }
+
+    #[tokio::test]
+    async fn command_runs_without_a_board_and_an_edit_is_denied() {
+        let folder = tempfile::tempdir().unwrap();
+        let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let response = async |tool: &str, input: Value| {
+            let given = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_use_id": "toolu_1", "cwd": "/w", "tool_input": input});
+            let occasion = HookInput::read(&given.to_string()).unwrap();
+            let files = occasion.edits(&|_| false).unwrap();
+            assert_eq!(files.len(), 1);
+            edit_response(&access, &occasion, files, SHORT).await
+        };
+        assert_eq!(response("Bash", json!({"command": "echo a > b.txt"})).await, None);
+        assert!(response("Edit", json!({"file_path": "/w/b.txt"})).await.is_some());
     }
 
     #[tokio::test]

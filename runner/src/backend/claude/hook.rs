@@ -139,6 +139,11 @@ impl HookInput {
         EDIT_TOOLS.contains(&self.tool_name.as_str()).then(|| vec![(path.to_owned(), format!("{}/edit", self.tool_use_id))])
     }
 
+    /// Whether this is about a shell command.
+    pub fn is_command(&self) -> bool {
+        self.tool_name == SHELL_TOOL
+    }
+
     /// The output that lets a tool run and tells the agent something.
     pub fn note(&self, text: &str) -> Value {
         json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "additionalContext": text } })
