@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
+use domain::rate_limit::RateLimits;
 use domain::wire::{NewProject, TaskView};
 use serde_json::{Value, json};
 use tests::browser::Browser;
@@ -84,6 +85,8 @@ async fn start() -> TestServer {
     let start = TestServer::start(Path::new(PROGRAM), FILES, |options, root| {
         let file = root.join("scenario.json");
         std::fs::write(&file, scenario).unwrap();
+        // The cards are created as fast as the server can.
+        options.config.rate_limits = RateLimits::NONE;
         options.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
     });
     start.await.unwrap()
