@@ -4,6 +4,7 @@
 
 mod approval;
 
+use domain::board::card::Card;
 use domain::board::order::NewPlace;
 use domain::board::status::{CancelReason, Status};
 use domain::board::task::TaskPatch;
@@ -37,6 +38,8 @@ enum MovePrompt {
         label: &'static str,
         optional: bool,
     },
+    /// The reason why finished work is open again.
+    Reopen,
     CancelReason,
     /// A choice between merging the work and closing the task without a merge.
     Merge,
@@ -45,7 +48,7 @@ enum MovePrompt {
 fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
     match needs {
         Requirement::Reason if !to.is_open() => MovePrompt::CancelReason,
-        Requirement::Reason => MovePrompt::Text { label: "Reason for reopening", optional: false },
+        Requirement::Reason => MovePrompt::Reopen,
         Requirement::Comment => MovePrompt::Text { label: "Requested changes", optional: false },
         Requirement::ChildrenOrReason => MovePrompt::Text { label: "Reason (optional if it created tasks)", optional: true },
         Requirement::Approval => MovePrompt::Merge,
@@ -60,14 +63,14 @@ fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
 
 /// Whether several tasks can make a move at once: the person reads the work of each before it is merged.
 pub(crate) fn is_for_several(to: Status, needs: Requirement) -> bool {
-    matches!(prompt_for(to, needs), MovePrompt::None | MovePrompt::Text { .. })
+    matches!(prompt_for(to, needs), MovePrompt::None | MovePrompt::Text { .. } | MovePrompt::Reopen)
 }
 
 /// The reason that the history has for an undone move, or none if the move asks for a decision.
 pub(crate) fn reason_to_undo(to: Status, needs: Requirement) -> Option<Option<String>> {
     match prompt_for(to, needs) {
         MovePrompt::None => Some(None),
-        MovePrompt::Text { .. } => Some(Some("The last move was undone.".to_owned())),
+        MovePrompt::Text { .. } | MovePrompt::Reopen => Some(Some("The last move was undone.".to_owned())),
         MovePrompt::CancelReason | MovePrompt::Merge => None,
     }
 }
@@ -78,6 +81,12 @@ pub(crate) struct PendingMove {
     tasks: Vec<TaskId>,
     to: Status,
     prompt: MovePrompt,
+}
+
+/// The move by which a person reopens finished work, if the table has one.
+pub(crate) fn reopening(card: &Card) -> Option<(Status, Requirement)> {
+    let moves = target_columns(card.phase, card.status, Mover::Human);
+    moves.into_iter().find(|(to, needs)| prompt_for(*to, *needs) == MovePrompt::Reopen)
 }
 
 /// The open move menu or prompt.
@@ -215,7 +224,7 @@ pub(crate) fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -
             let task = task.clone();
             let note = match prompt_for(to, needs) {
                 MovePrompt::None => "",
-                MovePrompt::Text { .. } | MovePrompt::CancelReason => "asks why",
+                MovePrompt::Text { .. } | MovePrompt::Reopen | MovePrompt::CancelReason => "asks why",
                 MovePrompt::Merge => "approves",
             };
             view! { <MenuItem label=status_label(to) note=note act=move |()| moves.request(vec![task.clone()], to, needs) /> }
@@ -255,10 +264,14 @@ pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let commits = (prompt == MovePrompt::Merge).then(|| Commits::of(tasks.clone()));
     let ready = Signal::derive(move || match prompt {
         MovePrompt::Text { optional, .. } => optional || has_text(text),
+        MovePrompt::Reopen => has_text(text),
         MovePrompt::Merge => !merge.get() || commits.is_some_and(Commits::are_shown),
         _ => true,
     });
-    let title = format!("Move {named} to {}", status_label(to));
+    let (title, verb) = match prompt {
+        MovePrompt::Reopen => (format!("Reopen {named}"), "Reopen".to_owned()),
+        _ => (format!("Move {named} to {}", status_label(to)), format!("Move to {}", status_label(to))),
+    };
     let submit = move |()| {
         let reason = match prompt {
             MovePrompt::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
@@ -275,6 +288,7 @@ pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
     let close = Callback::new(move |()| moves.pending.set(None));
     let body = match prompt {
         MovePrompt::Text { label, .. } => view! { <TextArea id="move-text" label=label value=text autofocus=true /> }.into_any(),
+        MovePrompt::Reopen => view! { <TextArea id="move-text" label="Reason" value=text autofocus=true /> }.into_any(),
         MovePrompt::Merge => view! {
             <div class="choices" role="radiogroup" aria-label="What happens to the work">
                 <Choice name="merge" title="Approve and merge" detail="The commit below joins the merge queue." value=true picked=merge />
@@ -287,7 +301,7 @@ pub(crate) fn MoveDialog(pending: PendingMove) -> impl IntoView {
     };
     view! {
         <Dialog title=title close=close>
-            <Form verb=format!("Move to {}", status_label(to)) ready=ready sending=Sending::new() submit=submit close=close>
+            <Form verb=verb ready=ready sending=Sending::new() submit=submit close=close>
                 {body}
             </Form>
         </Dialog>
@@ -337,6 +351,13 @@ mod tests {
         assert_eq!((verbs(3), verbs(1), verbs(2)), (vec!["Down"], vec!["First in the column", "Up", "Down"], vec!["First in the column", "Up"]));
         assert_eq!(verbs(9), Vec::<&str>::new());
         assert_eq!(places(&column, &TaskId::new(2))[1].1, NewPlace { before: Some(TaskId::new(1)), after: None });
+    }
+
+    #[test]
+    fn only_finished_work_is_reopened() {
+        let offered =
+            Status::ALL.iter().filter_map(|status| reopening(&crate::testing::card(1, *status)).map(|found| (*status, found))).collect::<Vec<_>>();
+        assert_eq!(offered, [(Status::Done, (Status::InProgress, Requirement::Reason))]);
     }
 
     #[test]

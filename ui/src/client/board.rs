@@ -23,8 +23,8 @@ use domain::runs::evidence::{RepositoryInfo, Sha};
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
-    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, OpenCards, ProjectDeletion, ProjectPatch,
-    RejectVerification, Relocation, TaskView, TextBody,
+    Approval, BoardView, Cancel, CardPage, CommentView, LinkGoal, List, NewProject, Notes, OpenCards, ProjectDeletion, ProjectPatch, Relocation,
+    TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::Deserialize;
@@ -240,10 +240,6 @@ impl Client {
 
     pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<ChangedTask, Failure> {
         self.send(Method::POST, &task_path(&task, "/verify"), &Notes { notes }).await
-    }
-
-    pub(crate) async fn reject_verification(self, task: TaskId, reason: String) -> Result<ChangedTask, Failure> {
-        self.send(Method::POST, &task_path(&task, "/reject-verification"), &RejectVerification { reason }).await
     }
 
     pub(crate) async fn goals(self, project: ProjectId) -> Result<List<Goal>, Failure> {

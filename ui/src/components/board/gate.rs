@@ -1,4 +1,4 @@
-//! The review gate of a task: approve, verify, reject the verification, and assign.
+//! The review gate of a task: approve, verify, and assign.
 //!
 //! Must not decide anything: the transition table offers a gate, and the server decides about each use.
 
@@ -11,7 +11,7 @@ use leptos::prelude::*;
 
 use crate::client::{ChangedTask, Client};
 use crate::components::dialog::Dialog;
-use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
+use crate::components::form::{Form, Sending, TextArea, non_empty};
 use crate::components::toast::Toasts;
 use crate::draft::draft;
 use crate::project_data::ProjectData;
@@ -22,7 +22,6 @@ use crate::route::{Navigation, Route};
 enum Gate {
     Approve,
     Verify,
-    Reject,
 }
 
 impl Gate {
@@ -30,7 +29,6 @@ impl Gate {
         match self {
             Self::Approve => ("Approve", "Notes (optional)"),
             Self::Verify => ("Verify", "What you checked (optional)"),
-            Self::Reject => ("Reject verification", "Reason"),
         }
     }
 }
@@ -39,8 +37,7 @@ impl Gate {
 fn gates(card: &Card) -> Vec<Gate> {
     match rule(card.phase, card.status, card.status, Mover::Human).map(|rule| rule.requirement) {
         Some(Requirement::Verdict) if card.approved_sha.is_none() || awaits_a_person(card) => vec![Gate::Approve],
-        Some(Requirement::Independence) if card.contributors.verified_by.is_none() => vec![Gate::Verify, Gate::Reject],
-        Some(Requirement::Independence) => vec![Gate::Reject],
+        Some(Requirement::Independence) if card.contributors.verified_by.is_none() => vec![Gate::Verify],
         _ => Vec::new(),
     }
 }
@@ -109,7 +106,6 @@ fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
             match gate {
                 Gate::Approve => client.approve(task, notes, None).await,
                 Gate::Verify => client.verify(task, notes).await,
-                Gate::Reject => client.reject_verification(task, notes.unwrap_or_default()).await,
             }
         };
         sending.run(request, move |task: ChangedTask| {
@@ -122,7 +118,7 @@ fn GateDialog(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
     };
     view! {
         <Dialog title=title close=close>
-            <Form verb=verb ready=Signal::derive(move || gate != Gate::Reject || has_text(text)) sending=sending submit=submit close=close>
+            <Form verb=verb sending=sending submit=submit close=close>
                 <TextArea id="gate-text" label=label value=text autofocus=true />
             </Form>
         </Dialog>
@@ -193,7 +189,7 @@ mod tests {
     #[test]
     fn gates_follow_the_transition_table() {
         let offered: Vec<Vec<Gate>> = Status::ALL.iter().map(|status| gates(&testing::card(1, *status))).collect();
-        assert_eq!(offered, [vec![], vec![], vec![Gate::Approve], vec![Gate::Verify, Gate::Reject], vec![]]);
+        assert_eq!(offered, [vec![], vec![], vec![Gate::Approve], vec![Gate::Verify], vec![]]);
         let plan = |status| Card { phase: AgentKind::Planner, ..testing::card(1, status) };
         assert!(Status::ALL.iter().all(|status| gates(&plan(*status)).is_empty()));
     }
@@ -210,7 +206,7 @@ mod tests {
     fn passed_gate_is_not_offered_again() {
         let done = testing::card(1, Status::Done);
         let contributors = Contributors { verified_by: Some("ada".to_owned()), ..Contributors::default() };
-        assert_eq!(gates(&Card { contributors, ..done }), [Gate::Reject]);
+        assert!(gates(&Card { contributors, ..done }).is_empty());
         let approved = Card { approved_sha: Some("abc".to_owned()), ..testing::card(1, Status::InReview) };
         assert!(gates(&approved).is_empty());
         let attention = Some(Attention::new(AttentionKind::ProtectedPaths, ""));

@@ -1,4 +1,4 @@
-//! The actions on a task: start, stop, retry, raise its limit, move, edit and cancel.
+//! The actions on a task: start, stop, retry, raise its limit, move, edit, reopen and cancel.
 //!
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
@@ -25,7 +25,7 @@ use crate::components::form::{Form, Sending};
 use crate::components::icon::{CHEVRON, Icon, MORE};
 use crate::components::menu::{MenuButton, MenuItem};
 use crate::components::toast::Toasts;
-use crate::moves::{CancelReasons, Moves};
+use crate::moves::{CancelReasons, Moves, reopening};
 use crate::socket::Live;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             {worktree.map(|path| {
                 let path = StoredValue::new(path);
                 item("Copy the path of its checkout", Callback::new(move |()| copy(toasts, path.get_value())))
+            })}
+            {card.with_untracked(reopening).map(|(to, needs)| {
+                item("Reopen…", Callback::new(move |()| moves.request(vec![task.get_value()], to, needs)))
             })}
             {closable.get_untracked().then(|| dialog("Cancel task", TaskDialog::Cancel))}
         }
