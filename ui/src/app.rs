@@ -16,6 +16,7 @@ use crate::components::palette::{Palette, PaletteOutlet};
 use crate::components::theme::Density;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::draft;
+use crate::keys::early::EarlyKeys;
 use crate::keys::{listen_for_needs_you, listen_for_palette};
 use crate::lazy::{FirstPage, lazy, soon};
 use crate::markdown::Markdown;
@@ -142,6 +143,7 @@ pub(crate) fn App() -> impl IntoView {
     // Before the pages, which leave alone the keys that it takes.
     listen_for_palette(Palette::provide());
     listen_for_needs_you(navigation);
+    EarlyKeys::provide();
     Effect::new(move |_| {
         let _page = navigation.get();
         toasts.leave_page();

@@ -1,5 +1,7 @@
 //! Keyboard shortcuts: the action of each key of a page, the keys of the palette on every page, and the presses that belong to something else.
 
+pub(crate) mod early;
+
 use std::cell::Cell;
 
 use leptos::ev;
@@ -10,6 +12,7 @@ use web_sys::{Element, KeyboardEvent};
 use crate::components::dialog::focused;
 use crate::components::palette::{Mode, Palette};
 use crate::focus::{Step, press_answer};
+use crate::keys::early::EarlyKeys;
 use crate::route::{Navigation, Route, Section};
 
 /// The action of a shortcut.
@@ -137,6 +140,8 @@ fn listen_to<K: Copy + 'static>(
     closes: fn(K) -> bool,
     act: impl Fn(K) + 'static,
 ) {
+    // Whoever follows this key follows those of the page.
+    let follows_page = meaning("Escape").is_some();
     let listener = window_event_listener(ev::keydown, move |event| {
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
             return;
@@ -157,6 +162,9 @@ fn listen_to<K: Copy + 'static>(
         act(key);
     });
     on_cleanup(move || listener.remove());
+    if follows_page {
+        EarlyKeys::from_context().press_again();
+    }
 }
 
 /// Whether the key may choose an answer to a question, and opens a section of the project where none is open.

@@ -26,10 +26,7 @@ async fn several_cards_are_changed_at_once_and_every_change_is_undone() {
 
     // By keyboard, as a range, and one more or less.
     browser.has("[data-task=TASK-004]").await;
-    // Keys are followed soon after the first cards are drawn.
-    let press = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true, cancelable: true }))";
-    browser.until("a card has the focus", &format!("document.activeElement.closest('[data-task]') !== null || ({press}, false)")).await;
-    browser.keys("x").await;
+    browser.keys("jx").await;
     browser.shows(".selection-bar", "1 task selected").await;
     browser.keys(&format!("{}{}{}", Key::Shift, Key::Down, Key::Null)).await;
     browser.shows(".selection-bar", "2 tasks selected").await;
@@ -74,6 +71,33 @@ async fn several_cards_are_changed_at_once_and_every_change_is_undone() {
     same_page(&browser, &[]).await;
     views_are_saved(&browser, &server, &project).await;
     all_projects_are_on_one_board(&browser, &server).await;
+}
+
+/// Holds the code that is loaded after the first cards are drawn until `window.release()`.
+const HOLD_LATER_CODE: &str = "const load = window.fetch; \
+    const released = new Promise((resolve) => { window.release = resolve; }); \
+    window.fetch = async (resource, options) => { \
+        const path = new URL(resource.url ?? resource, location).pathname; \
+        if (path.endsWith('.wasm') && !path.endsWith('/board.wasm')) await released; \
+        return load(resource, options); \
+    };";
+
+#[tokio::test]
+async fn keys_pressed_before_they_are_followed_are_not_lost() {
+    let server = support::scripted(SCENARIO).await;
+    let project = empty_board(&server, &["Write alpha", "Write beta"]).await;
+    let browser = signed_in(&server).await;
+    browser.prepare(HOLD_LATER_CODE).await;
+    browser.goto(&format!("{}/projects/{project}", server.board_url())).await;
+    browser.run("window.marked = true").await;
+    browser.has("[data-task=TASK-002]").await;
+    browser.keys("jxj").await;
+    browser.until("nothing follows the keys", "document.activeElement === document.body && !document.querySelector('.sections')").await;
+    browser.run("window.release()").await;
+    browser.shows(".selection-bar", "1 task selected").await;
+    browser.has("[data-task=TASK-001][data-selected]").await;
+    browser.until("the second card has the focus", "document.activeElement.closest('[data-task]')?.dataset.task === 'TASK-002'").await;
+    same_page(&browser, &[]).await;
 }
 
 /// A line and Enter add a held task. The dialog keeps the line and finds the tasks that it depends on.
