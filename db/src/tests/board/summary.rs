@@ -6,6 +6,11 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::usage::Usage;
 use domain::wire::NewProject;
 
+use crate::board::attention::row::NEEDING_ATTENTION;
+use crate::board::needs_you::row as needs_you;
+use crate::board::project::{row as projects, summary as list};
+use crate::board::task::row::CARD;
+use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code, landing, probe};
 use crate::{Caller, LandingFacts};
 
@@ -61,4 +66,35 @@ async fn landing_is_a_lasting_part_of_the_project() {
     assert_eq!((brought(&facts), facts.landings.iter().map(|landing| landing.id).collect::<Vec<_>>()), (vec![tasks[0].clone()], vec![2, 1]));
     assert_eq!(brought(&store.db.landing_facts(&store.project, None).await.unwrap()), []);
     assert_eq!(code(store.db.landing_facts(&store.project, Some(3)).await), "not-found");
+}
+
+/// Each statement of the list reads what is open, and rows of which a project has a few.
+#[tokio::test]
+async fn list_of_projects_reads_nothing_that_grows_with_finished_work() {
+    let store = Store::board().await;
+    let statements = [
+        ("current projects", projects::CURRENT.to_owned(), "INDEX landings_by_project (project_id=?)"),
+        ("archived projects", projects::ARCHIVED.to_owned(), "INDEX landings_by_project (project_id=?)"),
+        ("open tasks", list::OPEN.to_owned(), "(project_id=? AND status=?)"),
+        ("done tasks", list::DONE.to_owned(), "SCAN finished_sums"),
+        ("costs", list::COSTS.to_owned(), "SCAN usage_by_kind"),
+        ("agents at work", list::AT_WORK.to_owned(), "INDEX one_live_run"),
+        ("last event", list::last_event_sql(), "INDEX events_by_project (project_id=?)"),
+        ("attention", format!("{CARD} {NEEDING_ATTENTION}"), "INDEX tasks_with_attention"),
+        ("plans", needs_you::PLANS.to_owned(), "INDEX tasks_runnable"),
+        ("to land", needs_you::TO_LAND.to_owned(), "SCAN finished_sums"),
+        ("over a limit", needs_you::OVER_LIMIT.to_owned(), "INDEX tasks_open"),
+        ("messages", needs_you::MESSAGES.to_owned(), "INDEX deliveries_unread"),
+    ];
+    // A project has two sums, and one of usage for each kind of agent.
+    let small = ["p", "finished_sums", "usage_by_kind", "newest", "CONSTANT"];
+    let small_indexes = ["tasks_open", "tasks_runnable", "tasks_with_attention", "one_live_run"];
+    for (name, statement, expected) in statements {
+        let plan = plan(&store, &statement).await;
+        assert!(plan.contains(expected), "{name}\n{plan}");
+        for scan in plan.lines().filter_map(|line| line.strip_prefix("SCAN ")) {
+            let is_small = small.contains(&scan.split(' ').next().unwrap()) || small_indexes.iter().any(|index| scan.ends_with(index));
+            assert!(is_small, "{name}\n{plan}");
+        }
+    }
 }
