@@ -15,6 +15,7 @@ mod drag;
 mod event_history;
 mod filter;
 mod focus;
+mod folded_groups;
 mod grouping;
 mod invalidation;
 mod keys;

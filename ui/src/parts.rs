@@ -19,6 +19,7 @@ use crate::components::board::card_actions::Answers;
 use crate::components::board::column::ShowMore;
 use crate::components::board::delete_project::DeleteProjectDialog;
 use crate::components::board::edit_project::EditProjectDialog;
+use crate::components::board::group_heading::GroupHeading;
 use crate::components::board::new_goal::NewGoalDialog;
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::board::new_task::NewTaskDialog;
@@ -37,6 +38,7 @@ use crate::components::team::new_contract::NewContractDialog;
 use crate::components::team::new_handshake::NewHandshakeDialog;
 use crate::drag::{Drag, OnDrop, pointer};
 use crate::filter::Filter;
+use crate::grouping::{Grouping, PlanProgress};
 use crate::lazy::Part;
 use crate::moves::{MoveDialog, MoveMenu, Moves, PendingMove};
 use crate::overview::Overview;
@@ -109,8 +111,19 @@ pub(crate) fn quick_add(data: ProjectData) -> Part {
 }
 
 #[wasm_split(frame, fallible)]
-pub(crate) fn show_more(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> Part {
-    Ok(view! { <ShowMore status=status found=found limit=limit /> }.into_any())
+pub(crate) fn show_more(status: Status, hidden: Memo<usize>, limit: RwSignal<usize>) -> Part {
+    Ok(view! { <ShowMore status=status hidden=hidden limit=limit /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn group_heading(
+    grouping: Memo<Option<Grouping>>,
+    group: Option<String>,
+    cards: Memo<usize>,
+    plans: Memo<PlanProgress>,
+    data: Option<ProjectData>,
+) -> Part {
+    Ok(view! { <GroupHeading grouping=grouping group=group cards=cards plans=plans data=data /> }.into_any())
 }
 
 #[wasm_split(frame, fallible)]

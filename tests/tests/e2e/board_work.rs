@@ -170,6 +170,14 @@ async fn views_are_saved(browser: &Browser, server: &TestServer, project: &Proje
     browser.goto(&format!("{}/projects/{project}?filter=write+alpha&group=plan", server.board_url())).await;
     browser.shows(".group-heading", "No plan").await;
     browser.shows("[data-status=backlog] .count", "1 of 57").await;
+    // A folded group stays folded when the page is opened again.
+    browser.click(".group-heading button[aria-expanded=true]").await;
+    browser.lacks("[data-task=TASK-001]").await;
+    browser.goto(&format!("{}/projects/{project}?filter=write+alpha&group=plan", server.board_url())).await;
+    browser.shows(".group-heading button[aria-expanded=false]", "No plan").await;
+    browser.lacks("[data-task=TASK-001]").await;
+    browser.click(".group-heading button[aria-expanded=false]").await;
+    browser.has("[data-task=TASK-001]").await;
     browser.press("Remove alpha").await;
     browser.shows("[data-status=backlog] .count", "7 of 57").await;
     browser.until("the address has the rest", "location.search === '?filter=write&group=plan'").await;

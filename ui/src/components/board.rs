@@ -16,6 +16,7 @@ pub(crate) mod gate;
 pub(crate) mod goal_bar;
 pub(crate) mod goal_strip;
 pub(crate) mod graph;
+pub(crate) mod group_heading;
 pub(crate) mod history;
 pub(crate) mod new_goal;
 pub(crate) mod new_project;

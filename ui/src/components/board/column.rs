@@ -11,9 +11,9 @@ use crate::components::icon::{CHEVRON, Icon, PLUS};
 use crate::components::new_below::{NewBelow, NewItems};
 use crate::drag::Drag;
 use crate::filter::Filter;
-use crate::grouping::{Grouping, Row, limited, rows};
+use crate::folded_groups::FoldedGroups;
+use crate::grouping::{PlanProgress, Row, limited, rows, unfolded};
 use crate::lazy::soon;
-use crate::overview::Overview;
 use crate::parts;
 use crate::project_data::{OpenDialog, ProjectData};
 use crate::reader::Reader;
@@ -21,7 +21,7 @@ use crate::reveal::Reveal;
 use crate::store::Store;
 
 /// Cards drawn at first, and added by each "Show more".
-const PAGE_SIZE: usize = 50;
+pub(crate) const PAGE_SIZE: usize = 50;
 
 #[component]
 pub(crate) fn Column(
@@ -30,10 +30,11 @@ pub(crate) fn Column(
     /// The task whose next action is the filled button of the page.
     #[prop(into)]
     loud: Signal<Option<TaskId>>,
+    plans: Memo<PlanProgress>,
     /// Whether the cards are of several projects.
     across_projects: bool,
 ) -> impl IntoView {
-    let (store, drag) = (Store::from_context(), Drag::from_context());
+    let (store, drag, folded_groups) = (Store::from_context(), Drag::from_context(), FoldedGroups::from_context());
     let loaded = store.column(status);
     let limit = RwSignal::new(PAGE_SIZE);
 
@@ -48,22 +49,35 @@ pub(crate) fn Column(
     // Cards beyond the limit that the reader wants to see.
     let extra = RwSignal::new(Vec::<TaskId>::new());
     let grouping = Memo::new(move |_| filter.with(|filter| filter.group));
+    // All rows under headings, or none without groups.
+    let grouped = Memo::new(move |_| {
+        let grouping = grouping.get()?;
+        let group_of = |id: &TaskId| store.card(id).and_then(|card| card.with(|card| grouping.group_of(card)));
+        Some(found.with(|found| rows(found, group_of, |group| folded_groups.has(grouping, group))))
+    });
     let rows = Memo::new(move |_| {
         let (limit, extra) = (limit.get(), extra.get());
-        found.with(|found| match grouping.get() {
-            None => {
-                let further = found.iter().skip(limit).filter(|id| extra.contains(id));
-                found.iter().take(limit).chain(further).cloned().map(Row::Card).collect()
-            }
-            Some(grouping) => {
-                let group_of = |id: &TaskId| store.card(id).and_then(|card| card.with(|card| grouping.group_of(card)));
-                limited(rows(found, group_of), limit, &extra)
-            }
+        if let Some(rows) = grouped.get() {
+            return limited(rows, limit, &extra);
+        }
+        found.with(|found| {
+            let further = found.iter().skip(limit).filter(|id| extra.contains(id));
+            found.iter().take(limit).chain(further).cloned().map(Row::Card).collect()
         })
+    });
+    let hidden = Memo::new(move |_| {
+        let all = grouped.with(|rows| rows.as_deref().map(unfolded)).unwrap_or_else(|| found.with(Vec::len));
+        all.saturating_sub(limit.get())
     });
     let reveal = Reveal::from_context();
     Effect::new(move || {
         let Some(task) = reveal.wanted().filter(|task| found.with(|found| found.contains(task))) else { return };
+        if let Some(grouping) = grouping.get_untracked() {
+            let group = store.card_now(&task).and_then(|card| grouping.group_of(&card));
+            if untrack(|| folded_groups.has(grouping, group.as_deref())) {
+                folded_groups.toggle(grouping, group.as_deref());
+            }
+        }
         if !untrack(|| rows.with(|rows| rows.contains(&Row::Card(task.clone())))) {
             extra.update(|extra| extra.push(task.clone()));
         }
@@ -79,7 +93,17 @@ pub(crate) fn Column(
             view! { <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card loud=loud across_projects=across_projects /> })}</li> }
                 .into_any()
         }
-        Row::Heading { group, cards } => view! { <li><GroupHeading grouping=grouping group=group cards=cards data=data /></li> }.into_any(),
+        Row::Heading { group, .. } => {
+            let of_group = group.clone();
+            let cards = Memo::new(move |_| {
+                let count = |row: &Row| match row {
+                    Row::Heading { group, cards, .. } if *group == of_group => Some(*cards),
+                    _ => None,
+                };
+                rows.with(|rows| rows.iter().find_map(count).unwrap_or_default())
+            });
+            view! { <li>{soon(move || parts::group_heading(grouping, group.clone(), cards, plans, data))}</li> }.into_any()
+        }
     };
     let total = move || loaded.with(Vec::len) + store.unloaded_count(status);
     let empty = Memo::new(move |_| found.with(Vec::is_empty));
@@ -131,38 +155,12 @@ pub(crate) fn Column(
                     <p class="column-empty">"No cards match the filter."</p>
                 </Show>
                 <ul aria-labelledby=heading>
-                    <For each=move || rows.get() key=Row::clone children=row />
+                    <For each=move || rows.get() key=Row::key children=row />
                 </ul>
-                {soon(move || parts::show_more(status, found, limit))}
+                {soon(move || parts::show_more(status, hidden, limit))}
             </div>
             {new_items.map(|items| view! { <NewBelow items=items show=show_new /> })}
         </section>
-    }
-}
-
-/// The heading of cards that belong together.
-#[component]
-fn GroupHeading(grouping: Memo<Option<Grouping>>, group: Option<String>, cards: usize, data: Option<ProjectData>) -> impl IntoView {
-    let (store, projects) = (Store::from_context(), Overview::from_context().projects.value);
-    let goals = data.map(|data| data.goals.value);
-    let title = move || {
-        let grouping = grouping.get()?;
-        let Some(group) = &group else { return Some(grouping.none_label().to_owned()) };
-        let title = match grouping {
-            Grouping::Goal => goals?.with(|goals| goals.as_ref()?.iter().find(|goal| goal.id.as_str() == group).map(|goal| goal.title.clone())),
-            Grouping::Plan => group.parse().ok().and_then(|task| store.card(&task)).map(|card| card.with(|card| card.title.clone())),
-            Grouping::Project => projects.with(|projects| {
-                let summary = projects.as_ref()?.iter().find(|summary| summary.project.id.as_str() == group)?;
-                Some(summary.project.title.clone())
-            }),
-        };
-        Some(title.unwrap_or_else(|| group.clone()))
-    };
-    view! {
-        <p class="group-heading">
-            <span>{title}</span>
-            <span class="count">{cards}<span class="visually-hidden">" cards"</span></span>
-        </p>
     }
 }
 
@@ -187,13 +185,17 @@ pub(crate) fn AddButton() -> impl IntoView {
 
 /// The button that draws more of the loaded cards, and requests the next page once all are drawn.
 #[component]
-pub(crate) fn ShowMore(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> impl IntoView {
+pub(crate) fn ShowMore(
+    status: Status,
+    /// The loaded cards that are not drawn.
+    hidden: Memo<usize>,
+    limit: RwSignal<usize>,
+) -> impl IntoView {
     let (client, store) = (Client::from_context(), Store::from_context());
     let loading = RwSignal::new(false);
-    let hidden = move || found.with(Vec::len).saturating_sub(limit.get());
-    let more = Memo::new(move |_| hidden() > 0 || store.next_page(status).is_some());
+    let more = Memo::new(move |_| hidden.get() > 0 || store.next_page(status).is_some());
     let show_more = move |_| {
-        let page = untrack(|| store.next_page(status)).filter(|_| untrack(hidden) == 0);
+        let page = untrack(|| store.next_page(status)).filter(|_| hidden.get_untracked() == 0);
         let project = store.project.with_untracked(|project| project.as_ref().map(|project| project.id.clone()));
         let (Some(before), Some(project)) = (page, project) else {
             limit.update(|limit| *limit += PAGE_SIZE);
@@ -220,7 +222,7 @@ pub(crate) fn ShowMore(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal
                 aria-label=format!("Show more: {}", status_label(status))
                 on:click=show_more
             >
-                {move || format!("Show more ({})", hidden() + store.unloaded_count(status))}
+                {move || format!("Show more ({})", hidden.get() + store.unloaded_count(status))}
             </button>
         </Show>
     }

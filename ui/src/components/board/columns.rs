@@ -10,6 +10,9 @@ use crate::components::board::card_actions::{CardAction, card_action};
 use crate::components::board::column::{AddButton, Column};
 use crate::drag::Drag;
 use crate::filter::Filter;
+use crate::folded_groups::FoldedGroups;
+use crate::grouping::{Grouping, PlanProgress, plan_progress};
+use crate::project_data::ProjectData;
 use crate::reveal::Reveal;
 use crate::route::Navigation;
 use crate::store::Store;
@@ -28,6 +31,15 @@ pub(crate) fn BoardColumns(
     let shown = RwSignal::new(1_usize);
     let (drag, loud) = (Drag::from_context(), loud_task(store));
     let reveal = Reveal::from_context();
+    FoldedGroups::provide(match across_projects {
+        true => "all".to_owned(),
+        false => ProjectData::from_context().project().to_string(),
+    });
+    // Only of cards that are all loaded.
+    let plans = Memo::new(move |_| {
+        let is_counted = filter.with(|filter| filter.group == Some(Grouping::Plan)) && store.unloaded_count(Status::Done) == 0;
+        if is_counted { store.follow_cards(plan_progress) } else { PlanProgress::new() }
+    });
     Effect::new(move || {
         let status = reveal.marked().and_then(|task| store.card_now(&task)).map(|card| card.status);
         if let Some(index) = status.and_then(|status| columns.iter().position(|statuses| statuses.contains(&status))) {
@@ -53,8 +65,10 @@ pub(crate) fn BoardColumns(
         }
     });
     let stacks = columns.iter().copied().enumerate().map(|(index, statuses)| {
-        let stack =
-            statuses.iter().map(|status| view! { <Column status=*status filter=filter loud=loud across_projects=across_projects /> }).collect_view();
+        let stack = statuses
+            .iter()
+            .map(|status| view! { <Column status=*status filter=filter loud=loud plans=plans across_projects=across_projects /> })
+            .collect_view();
         view! { <div class="column-stack" data-shown=move || (shown.get() == index).then_some("")>{stack}</div> }
     });
     view! {
