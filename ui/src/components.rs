@@ -10,6 +10,7 @@ pub(crate) mod context;
 pub(crate) mod copy_button;
 pub(crate) mod dialog;
 pub(crate) mod diff_view;
+pub(crate) mod filter_chips;
 pub(crate) mod filter_select;
 pub(crate) mod form;
 pub(crate) mod glyph;

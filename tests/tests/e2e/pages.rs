@@ -162,7 +162,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
         ("context", format!("{board}/context"), ".context-thread .prose"),
         ("war-room", format!("{board}/war-room"), ".warroom:has(.claim-next):has(.knowledge .prose):has(.heat-map)"),
         ("goals", format!("{board}/goals"), ".entry"),
-        ("activity", format!("{board}/activity"), ".activity-day li"),
+        ("activity", format!("{board}/activity?actor=runner"), ".activity-day li"),
         ("charts", format!("{board}/charts"), ".chart svg"),
         ("replay", format!("{board}/replay"), ".past-card"),
         ("plan", format!("{url}/projects/{planned}/plan"), ".plan li"),

@@ -156,7 +156,7 @@ async fn message_filter_is_in_the_url() {
     let [ben, lea] = join(&server, &project, [("ben", "builder"), ("lea", "tester")]).await;
     text(&server, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
     text(&server, &lea, "send", json!({"to_agent": "human", "message": "Which shape?"})).await;
-    let chosen = |value: &str| format!("document.querySelector(\"select[aria-label='Filter by agent']\").value === '{value}'");
+    let chips = |labels: &str| format!("[...document.querySelectorAll('.filter-chips .chip')].map((chip) => chip.innerText).join() === '{labels}'");
     let at = |address: &str| format!("location.pathname + location.search === '/projects/{project}/{address}'");
 
     browser.press("Team").await;
@@ -164,17 +164,21 @@ async fn message_filter_is_in_the_url() {
     browser.until("ben's messages have an address", &at("messages?agent=ben")).await;
     browser.shows(".message", "Which colour?").await;
     browser.until("the rest is left out", "!document.body.innerText.includes('Which shape?')").await;
-    browser.click("select[aria-label='Filter by agent'] option[value=lea]").await;
+    browser.fill(".messages-head .filter", "lea").await;
     browser.shows(".message", "Which shape?").await;
+    browser.until("lea is chosen", &chips("lea")).await;
     browser.evaluate("history.back()").await;
     browser.shows(".message", "Which colour?").await;
-    browser.until("ben is chosen again", &chosen("ben")).await;
+    browser.until("ben is chosen again", &chips("ben")).await;
+    browser.press("Remove ben").await;
+    browser.until("nothing is filtered", &at("messages")).await;
+    browser.shows(".message", "Which shape?").await;
     same_page(&browser, &[]).await;
 
     // Opens a shared link.
     browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", server.board_url())).await;
     browser.shows(".empty", "No messages match these filters").await;
-    browser.until("the person is chosen", &chosen("human")).await;
+    browser.until("the person is chosen", &chips("you,TASK-007")).await;
     browser.press("Show all messages").await;
     browser.until("nothing is filtered", &at("messages")).await;
     browser.shows(".message", "Which shape?").await;

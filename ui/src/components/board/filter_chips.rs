@@ -1,13 +1,13 @@
-//! The parts of the filter of a board as chips, each of which can be removed alone.
+//! The parts of the filter of a board as chips.
 
 use leptos::prelude::*;
 
-use crate::components::icon::{CLOSE, Icon};
+use crate::components::filter_chips::{Chip, FilterChips};
 use crate::filter::{Filter, Part};
 use crate::project_data::ProjectData;
 
 #[component]
-pub(crate) fn FilterChips(
+pub(crate) fn BoardFilterChips(
     filter: RwSignal<Filter>,
     /// The project of the board, if it has one.
     data: Option<ProjectData>,
@@ -23,26 +23,8 @@ pub(crate) fn FilterChips(
         Part::Facet(facet) => facet.label().to_owned(),
         Part::Group(grouping) => grouping.label().to_owned(),
     };
-    let chip = move |part: Part| {
-        let text = label(&part);
-        let name = format!("Remove {text}");
-        view! {
-            <button
-                type="button"
-                class="chip"
-                aria-label=name
-                title="Remove"
-                on:click=move |_| filter.update(|filter| *filter = filter.without(&part))
-            >
-                {text}
-                <Icon drawing=CLOSE />
-            </button>
-        }
-    };
-    view! {
-        <div class="filter-chips" role="group" aria-label="Filters">
-            {move || filter.with(Filter::parts).into_iter().map(chip).collect_view()}
-            <button type="button" class="button quiet small" on:click=move |_| filter.set(Filter::default())>"Clear"</button>
-        </div>
-    }
+    let chip =
+        move |part: Part| Chip { label: label(&part), remove: Callback::new(move |()| filter.update(|filter| *filter = filter.without(&part))) };
+    let chips = Signal::derive(move || filter.with(Filter::parts).into_iter().map(chip).collect::<Vec<_>>());
+    view! { <FilterChips chips=chips clear=move |()| filter.set(Filter::default()) /> }
 }

@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::components::badge::{Badge, project_badge};
 use crate::components::bar::Bar;
 use crate::components::board::archive::ArchivedBanner;
-use crate::components::board::filter_chips::FilterChips;
+use crate::components::board::filter_chips::BoardFilterChips;
 use crate::components::board::flow::FlowState;
 use crate::components::board::goal_strip::GoalStrip;
 use crate::components::board::project_menu::ProjectMenu;
@@ -167,7 +167,7 @@ pub(crate) fn ProjectState(filter: RwSignal<Filter>) -> impl IntoView {
     let is_filtered = Memo::new(move |_| filter.with(|filter| !filter.parts().is_empty()));
     view! {
         {move || match is_filtered.get() {
-            true => view! { <FilterChips filter=filter data=Some(data) /> }.into_any(),
+            true => view! { <BoardFilterChips filter=filter data=Some(data) /> }.into_any(),
             false => view! { <Goal /> }.into_any(),
         }}
         {(!Reader::may_write()).then_some(READ_ONLY)}

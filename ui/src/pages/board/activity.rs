@@ -10,8 +10,8 @@ use leptos::prelude::*;
 use crate::client::ActivityFilter;
 use crate::components::badge::Tone;
 use crate::components::badge::team::name_label;
-use crate::components::board::task_options::task_options;
-use crate::components::filter_select::{Choice, FilterSelect};
+use crate::components::board::task_options::{task_label, task_options};
+use crate::components::filter_chips::{Chip, FilterChips, FilterOffers, Offer};
 use crate::components::icon::{Icon, UP};
 use crate::components::inline_code::sentence;
 use crate::event_history::{EventHistory, days};
@@ -149,6 +149,32 @@ fn NoActivity(filter: Memo<ActivityFilter>, history: EventHistory) -> impl IntoV
     }
 }
 
+/// A part of the filter that is shown as a chip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Task(TaskId),
+    Actor(String),
+}
+
+fn parts(filter: &ActivityFilter) -> Vec<Part> {
+    filter.task.clone().map(Part::Task).into_iter().chain(filter.actor.clone().map(Part::Actor)).collect()
+}
+
+/// The filter with one more part, which replaces another of its kind.
+fn with(filter: ActivityFilter, part: Part) -> ActivityFilter {
+    match part {
+        Part::Task(task) => ActivityFilter { task: Some(task), ..filter },
+        Part::Actor(actor) => ActivityFilter { actor: Some(actor), ..filter },
+    }
+}
+
+fn without(filter: ActivityFilter, part: &Part) -> ActivityFilter {
+    match part {
+        Part::Task(_) => ActivityFilter { task: None, ..filter },
+        Part::Actor(_) => ActivityFilter { actor: None, ..filter },
+    }
+}
+
 /// The filters, which are part of the address.
 #[component]
 fn Filters(filter: Memo<ActivityFilter>) -> impl IntoView {
@@ -162,40 +188,39 @@ fn Filters(filter: Memo<ActivityFilter>) -> impl IntoView {
             <button type="button" class="chip" aria-pressed=move || chosen.get().to_string() on:click=toggle>{topic_label(topic)}</button>
         }
     });
+    let has_details = Memo::new(move |_| filter.with(|filter| filter.details));
+    let toggle_details = move |_| show(ActivityFilter { details: !has_details.get_untracked(), ..filter.get_untracked() });
     let persons = Reader::current().persons();
     let agents = data.agents.watch().value;
-    let actors = Signal::derive(move || {
+    let offers = Signal::derive(move || {
         let agents = agents.get().unwrap_or_default().into_iter().map(|agent| agent.name);
         let names = persons.iter().cloned().chain([RUNNER.to_owned()]).chain(agents);
-        names.map(|name| (name.clone(), name_label(&name))).collect::<Vec<Choice>>()
+        let actors = names.map(|name| Offer { label: name_label(&name), part: Part::Actor(name) });
+        actors.chain(task_options(store, |_| true).into_iter().map(|(id, label)| Offer { label, part: Part::Task(id) })).collect::<Vec<_>>()
     });
-    let tasks = Signal::derive(move || task_options(store, |_| true).into_iter().map(|(id, label)| (id.to_string(), label)).collect::<Vec<Choice>>());
-    let task = Signal::derive(move || filter.with(|filter| filter.task.as_ref().map(TaskId::to_string)));
-    let choose_task = Callback::new(move |task: Option<String>| {
-        let task = task.and_then(|task| task.parse().ok());
-        show(ActivityFilter { task, ..filter.get_untracked() });
+    let label = move |part: &Part| match part {
+        Part::Task(task) => task_label(store, task),
+        Part::Actor(actor) => name_label(actor),
+    };
+    let chips = Signal::derive(move || {
+        let chip = |part: Part| Chip { label: label(&part), remove: Callback::new(move |()| show(without(filter.get_untracked(), &part))) };
+        filter.with(parts).into_iter().map(chip).collect::<Vec<_>>()
     });
-    let choose_actor = Callback::new(move |actor| show(ActivityFilter { actor, ..filter.get_untracked() }));
+    let is_filtered = Memo::new(move |_| filter.with(|filter| *filter != ActivityFilter::default()));
     view! {
-        <div class="row" role="group" aria-label="Filters">
+        <div class="row" role="group" aria-label="Topics">
             {topics.collect_view()}
-            <FilterSelect label="Filter by task" all="All tasks" offered=tasks chosen=task choose=choose_task />
-            <FilterSelect
-                label="Filter by participant"
-                all="Everyone"
-                offered=actors
-                chosen=Signal::derive(move || filter.with(|filter| filter.actor.clone()))
-                choose=choose_actor
-            />
-            <label class="check">
-                <input
-                    type="checkbox"
-                    prop:checked=move || filter.with(|filter| filter.details)
-                    on:change:target=move |event| show(ActivityFilter { details: event.target().checked(), ..filter.get_untracked() })
-                />
-                "Details"
-            </label>
+            <button type="button" class="chip" aria-pressed=move || has_details.get().to_string() on:click=toggle_details>"Details"</button>
         </div>
+        <FilterOffers
+            id="activity-filters"
+            label="Task or participant"
+            offers=offers
+            choose=Callback::new(move |part| show(with(filter.get_untracked(), part)))
+        />
+        <Show when=move || is_filtered.get()>
+            <FilterChips chips=chips clear=move |()| show(ActivityFilter::default()) />
+        </Show>
     }
     .into_any()
 }
@@ -235,6 +260,16 @@ fn Entry(entry: Activity) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn part_replaces_one_of_its_kind_and_is_removed_alone() {
+        let (first, second) = (Part::Task(TaskId::new(1)), Part::Task(TaskId::new(2)));
+        let actor = Part::Actor("mara".to_owned());
+        let both = [first, actor.clone(), second.clone()].into_iter().fold(ActivityFilter::default(), with);
+        assert_eq!(parts(&both), [second.clone(), actor.clone()]);
+        assert_eq!(parts(&without(both.clone(), &second)), [actor.clone()]);
+        assert_eq!(without(without(both, &actor), &second), ActivityFilter::default());
+    }
 
     #[test]
     fn button_counts_the_events_above_what_the_reader_saw() {

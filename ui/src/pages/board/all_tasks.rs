@@ -7,7 +7,7 @@ use crate::address::{parameter, set_parameter};
 use crate::components::badge::OPEN_COLUMNS;
 use crate::components::bar::Bar;
 use crate::components::board::columns::BoardColumns;
-use crate::components::board::filter_chips::FilterChips;
+use crate::components::board::filter_chips::BoardFilterChips;
 use crate::components::board::project_bar::{Facets, FilterField};
 use crate::components::board::selection_bar::SelectionBar;
 use crate::components::board::view_menu::ViewMenu;
@@ -91,7 +91,7 @@ pub(crate) fn AllTasksPage() -> impl IntoView {
             <main>
                 <div class="goal-line">
                     {move || match is_filtered.get() {
-                        true => view! { <FilterChips filter=filter data=None /> }.into_any(),
+                        true => view! { <BoardFilterChips filter=filter data=None /> }.into_any(),
                         false => view! { <p class="goal">{move || open_tasks(count.get())}</p> }.into_any(),
                     }}
                     {(!may_write).then_some(READ_ONLY)}

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use domain::id::TaskId;
 use domain::team::agent::EVERYONE;
 use domain::team::message::Message;
 use domain::wire::MessageView;
@@ -11,8 +12,8 @@ use leptos::task::spawn_local;
 
 use crate::client::{Client, MessageFilter};
 use crate::components::badge::team::name_label;
-use crate::components::board::task_options::task_options;
-use crate::components::filter_select::{Choice, FilterSelect};
+use crate::components::board::task_options::{task_label, task_options};
+use crate::components::filter_chips::{Chip, FilterChips, FilterOffers, Offer};
 use crate::components::inline_code::sentence;
 use crate::components::team::message_composer::MessageComposer;
 use crate::components::team::message_thread::MessageThread;
@@ -213,27 +214,72 @@ fn NoMessages() -> impl IntoView {
     }
 }
 
+/// A part of the filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Agent(String),
+    Task(TaskId),
+}
+
+fn parts(filter: &MessageFilter) -> Vec<Part> {
+    filter.agent.clone().map(Part::Agent).into_iter().chain(filter.task.clone().map(Part::Task)).collect()
+}
+
+/// The filter with one more part, which replaces another of its kind.
+fn with(filter: MessageFilter, part: Part) -> MessageFilter {
+    match part {
+        Part::Agent(agent) => MessageFilter { agent: Some(agent), ..filter },
+        Part::Task(task) => MessageFilter { task: Some(task), ..filter },
+    }
+}
+
+fn without(filter: MessageFilter, part: &Part) -> MessageFilter {
+    match part {
+        Part::Agent(_) => MessageFilter { agent: None, ..filter },
+        Part::Task(_) => MessageFilter { task: None, ..filter },
+    }
+}
+
 /// The filters by agent and task. They are part of the address, so a filtered page can be bookmarked.
 #[component]
 fn Filters() -> impl IntoView {
     let (data, store, navigation) = (ProjectData::from_context(), Store::from_context(), Navigation::from_context());
     let show = move |filter: MessageFilter| navigation.go(Route::Messages { project: data.project(), filter });
     let reader = Reader::current();
-    let names = Signal::derive(move || {
+    let offers = Signal::derive(move || {
         let agents = data.agents.value.get().unwrap_or_default();
         let names = agents.into_iter().map(|agent| agent.name).chain(reader.persons()).chain([EVERYONE.to_owned()]);
-        names.map(|name| (name.clone(), name_label(&name))).collect::<Vec<Choice>>()
+        let names = names.map(|name| Offer { label: name_label(&name), part: Part::Agent(name) });
+        names.chain(task_options(store, |_| true).into_iter().map(|(id, label)| Offer { label, part: Part::Task(id) })).collect::<Vec<_>>()
     });
-    let tasks = Signal::derive(move || task_options(store, |_| true).into_iter().map(|(id, label)| (id.to_string(), label)).collect::<Vec<Choice>>());
-    let choose_agent = Callback::new(move |agent| show(MessageFilter { agent, ..data.message_filter.get_untracked() }));
-    let choose_task = Callback::new(move |task: Option<String>| {
-        let task = task.and_then(|task| task.parse().ok());
-        show(MessageFilter { task, ..data.message_filter.get_untracked() });
+    let label = move |part: &Part| match part {
+        Part::Agent(agent) => name_label(agent),
+        Part::Task(task) => task_label(store, task),
+    };
+    let chips = Signal::derive(move || {
+        let removed = move |part: &Part| show(without(data.message_filter.get_untracked(), part));
+        let chip = |part: Part| Chip { label: label(&part), remove: Callback::new(move |()| removed(&part)) };
+        parts(&data.message_filter.get()).into_iter().map(chip).collect::<Vec<_>>()
     });
-    let agent = Signal::derive(move || data.message_filter.get().agent);
-    let task = Signal::derive(move || data.message_filter.get().task.map(|task| task.to_string()));
+    let choose = Callback::new(move |part| show(with(data.message_filter.get_untracked(), part)));
     view! {
-        <FilterSelect label="Filter by agent" all="All agents" offered=names chosen=agent choose=choose_agent />
-        <FilterSelect label="Filter by task" all="All tasks" offered=tasks chosen=task choose=choose_task />
+        <FilterOffers id="message-filters" label="Participant or task" offers=offers choose=choose />
+        <Show when=move || !chips.with(Vec::is_empty)>
+            <FilterChips chips=chips clear=move |()| show(MessageFilter::default()) />
+        </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_replaces_one_of_its_kind_and_is_removed_alone() {
+        let (first, second) = (Part::Agent("ben".to_owned()), Part::Agent("lea".to_owned()));
+        let task = Part::Task(TaskId::new(7));
+        let both = [first, task.clone(), second.clone()].into_iter().fold(MessageFilter::default(), with);
+        assert_eq!(parts(&both), [second.clone(), task.clone()]);
+        assert_eq!(without(without(both, &task), &second), MessageFilter::default());
     }
 }
