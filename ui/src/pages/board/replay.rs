@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use crate::components::badge::card_state::CardState;
 use crate::components::badge::{COLUMNS, status_label};
+use crate::components::board::column::PAGE_SIZE;
 use crate::components::glyph::StateGlyph;
 use crate::components::icon::{BACK, BARS, FORTH, Icon, TRIANGLE};
 use crate::components::inline_code::sentence;
@@ -16,9 +17,6 @@ use crate::project_data::ProjectData;
 use crate::replay::{Replay, Target, shown};
 use crate::route::{Navigation, Route};
 use crate::time::{local_day, local_time};
-
-/// The cards that a column draws.
-const MAX_CARDS: usize = 60;
 
 #[component]
 pub(crate) fn ReplayPage() -> impl IntoView {
@@ -39,8 +37,10 @@ pub(crate) fn ReplayPage() -> impl IntoView {
     let task = Memo::new(move |_| moment.with(|moment| moment.as_ref().and_then(|(_, step)| step.as_ref()?.event.task_id.clone())));
     let columns = COLUMNS.into_iter().flatten().map(|status| {
         let status = *status;
-        let cards = Memo::new(move |_| moment.with(|moment| moment.as_ref().map(|(board, _)| column(board, status)).unwrap_or_default()));
-        view! { <PastColumn status=status cards=cards changed=task /> }
+        let limit = RwSignal::new(PAGE_SIZE);
+        let cards =
+            Memo::new(move |_| moment.with(|moment| moment.as_ref().map(|(board, _)| column(board, status, limit.get())).unwrap_or_default()));
+        view! { <PastColumn status=status cards=cards limit=limit changed=task /> }
     });
     view! {
         <div class="replay-page">
@@ -59,9 +59,9 @@ pub(crate) fn ReplayPage() -> impl IntoView {
 }
 
 /// The cards of a column that are drawn, and how many there are.
-fn column(board: &Board, status: Status) -> (Vec<Card>, usize) {
+fn column(board: &Board, status: Status, limit: usize) -> (Vec<Card>, usize) {
     let cards = board.column(status);
-    (cards.iter().take(MAX_CARDS).map(|card| (*card).clone()).collect(), cards.len())
+    (cards.iter().take(limit).map(|card| (*card).clone()).collect(), cards.len())
 }
 
 #[component]
@@ -158,7 +158,7 @@ fn Remarks(replay: Replay) -> impl IntoView {
 }
 
 #[component]
-fn PastColumn(status: Status, cards: Memo<(Vec<Card>, usize)>, changed: Memo<Option<TaskId>>) -> impl IntoView {
+fn PastColumn(status: Status, cards: Memo<(Vec<Card>, usize)>, limit: RwSignal<usize>, changed: Memo<Option<TaskId>>) -> impl IntoView {
     let count = move || cards.with(|(_, count)| *count);
     let hidden = move || cards.with(|(drawn, count)| count - drawn.len());
     let is_vacant = move || (count() == 0).then_some("");
@@ -175,7 +175,14 @@ fn PastColumn(status: Status, cards: Memo<(Vec<Card>, usize)>, changed: Memo<Opt
                     </For>
                 </ul>
                 <Show when=move || hidden() != 0>
-                    <p class="column-empty">{move || format!("{} more", hidden())}</p>
+                    <button
+                        type="button"
+                        class="button quiet"
+                        aria-label=format!("Show more: {}", status_label(status))
+                        on:click=move |_| limit.update(|limit| *limit += PAGE_SIZE)
+                    >
+                        {move || format!("Show more ({})", hidden())}
+                    </button>
                 </Show>
             </div>
         </section>
@@ -198,4 +205,18 @@ fn PastCard(card: Card, changed: Memo<Option<TaskId>>) -> impl IntoView {
         </li>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn pages_reach_every_card_of_a_past_column() {
+        let board = testing::board((1..=120).map(|number| testing::card(number, Status::Done)).collect()).board;
+        let drawn = |pages: usize| column(&board, Status::Done, pages * PAGE_SIZE);
+        assert_eq!([1, 2, 3].map(|pages| (drawn(pages).0.len(), drawn(pages).1)), [(50, 120), (100, 120), (120, 120)]);
+        assert_eq!(column(&board, Status::Backlog, PAGE_SIZE), (Vec::new(), 0));
+    }
 }
