@@ -131,3 +131,29 @@ async fn checkout_of_a_later_run_in_the_same_folder_is_kept() {
     assert!(later.path.join("a").exists());
     assert_eq!(board.db.left_checkouts().await.unwrap(), []);
 }
+
+#[tokio::test]
+async fn deleted_project_leaves_no_folder_of_checkouts() {
+    let board = TestBoard::new().await;
+    let (task, project) = (board.task("Add a").await, board.project.id.clone());
+    let (checkout, _) = board.work(&task, &[("a", "a")]).await;
+    let folder = checkout::folder_of(&board.config.worktrees_path, &project);
+    assert!(checkout.starts_with(&folder) && checkout.exists());
+    board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
+    assert!(board.clean(&task).await.is_some(), "unmerged work is kept");
+    remove_project(&context(&board), &project).await.unwrap();
+    assert!(!folder.exists() && board.config.worktrees_path.exists());
+    assert!(board.db.projects().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn file_of_somebody_else_beside_the_checkouts_stays() {
+    let board = TestBoard::new().await;
+    let project = board.project.id.clone();
+    let note = checkout::folder_of(&board.config.worktrees_path, &project).join("note");
+    fs::create_dir_all(note.parent().unwrap()).unwrap();
+    fs::write(&note, "mine").unwrap();
+    board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
+    remove_project(&context(&board), &project).await.unwrap();
+    assert!(note.exists() && board.db.projects().await.unwrap().is_empty());
+}

@@ -107,6 +107,11 @@ pub(super) async fn free_branch_name(git_dir: &Path, wanted: String) -> Result<S
     with_repository(git_dir, move |repository| repository.free_branch_name(&wanted)).await
 }
 
+/// The folder of the checkouts of a project.
+pub(crate) fn folder_of(worktrees: &Path, project: &ProjectId) -> PathBuf {
+    worktrees.join(project.as_str())
+}
+
 /// Plans where a run of `phase` works. It creates and records branches, but no checkout yet.
 ///
 /// # Errors
@@ -120,7 +125,7 @@ pub(crate) async fn plan_checkout(
 ) -> Result<CheckoutPlan, CheckoutError> {
     let (project_branch, tip) = project_branch(db, project).await?;
     let git_dir = PathBuf::from(&project.git_dir);
-    let folder = worktrees.join(project.id.as_str());
+    let folder = folder_of(worktrees, &project.id);
     let id = &task.card.id;
     if phase == AgentKind::Coder {
         let branch = task_branch(db, project, task).await?;

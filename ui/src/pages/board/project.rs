@@ -236,7 +236,7 @@ pub(crate) fn NoBoard(missing: RwSignal<bool>) -> impl IntoView {
         (true, _) => view! {
             <div class="empty" role="alert">
                 <h2>"This project does not exist"</h2>
-                <p>"The server may have been started with another database."</p>
+                <p>"It was deleted, or the server was started with another database."</p>
                 <a class="button" href="/" on:click=move |event| navigation.follow(&event, Route::Projects)>"Back to projects"</a>
             </div>
         }
