@@ -253,6 +253,8 @@ fn codes_sentences_and_hints_are_stable() {
         Name files of the zone audio, which get_zones lists, or ask a commander or the human with send; who lists the leads.
     commander-only: ending the session concerns the whole project, and platform/mara leads the zone audio only
         Ask a commander or the human with send; who lists the leads.
+    outside-zone-party: platform/mara leads the zone audio, and sending task assignments needs platform/jon to work in it
+        Send it to zone/video instead, or to an agent that owns, knows, holds or works on files of the zone audio. platform/jon does once you assign it a task there.
     general-only: a battle plan of the scope general needs a general or a person, and platform/mara is a commander
         Set the scope to project, or ask the human for it with send to human.
     model-not-allowed: claude-haiku-4-5 is not a model for the role coder; allowed are opus, gemini pro

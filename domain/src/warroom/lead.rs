@@ -73,6 +73,8 @@ refusals! {
         OutsideZone { agent: String, zone: String, action: String, subject: String } => Forbidden "outside-zone",
         #[error("{action} concerns the whole project, and {agent} leads the zone {zone} only")]
         WholeProject { agent: String, zone: String, action: String } => Forbidden "commander-only",
+        #[error("{agent} leads the zone {zone}, and {action} needs {recipient} to work in it")]
+        OutsideParty { agent: String, zone: String, action: String, recipient: String, other: Option<String> } => Forbidden "outside-zone-party",
         #[error("a battle plan of the scope general needs a general or a person, and {agent} is a {role}")]
         GeneralOnly { agent: String, role: LeadRole } => Forbidden "general-only",
     }
@@ -87,6 +89,13 @@ impl LeadRefusal {
                 format!("Name files of the zone {zone}, which get_zones lists, or ask a commander or the human with send; who lists the leads.")
             }
             Self::WholeProject { .. } => "Ask a commander or the human with send; who lists the leads.".to_owned(),
+            Self::OutsideParty { zone, recipient, other, .. } => {
+                let ask = other.as_ref().map_or_else(|| "a commander".to_owned(), |other| format!("zone/{other}"));
+                format!(
+                    "Send it to {ask} instead, or to an agent that owns, knows, holds or works on files of the zone {zone}. {recipient} does once \
+                     you assign it a task there."
+                )
+            }
             Self::GeneralOnly { .. } => "Set the scope to project, or ask the human for it with send to human.".to_owned(),
         }
     }

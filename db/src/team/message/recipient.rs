@@ -17,34 +17,42 @@ const MAX_RECIPIENTS: usize = 10;
 /// The beginning of a recipient that is the expert of a zone: `zone/audio`, or `zone/src/audio/mix.rs` for the zone of a file.
 const ZONE: &str = "zone/";
 
+/// A recipient, and whether it was named by its zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Recipient {
+    pub(super) name: String,
+    pub(super) by_zone: bool,
+}
+
 /// Returns the recipients that `given` names, separated by commas, each once and without the sender.
-pub(super) async fn resolve(tx: &mut Tx, roster: &Roster, sender: &str, given: &str) -> Result<Vec<String>> {
+pub(super) async fn resolve(tx: &mut Tx, roster: &Roster, sender: &str, given: &str) -> Result<Vec<Recipient>> {
     let given: Vec<&str> = given.split(',').map(str::trim).collect();
     if given.len() > MAX_RECIPIENTS {
         let problem = format!("{} recipients were given", given.len());
         return Err(Refusal::invalid("to", problem, format!("Name at most {MAX_RECIPIENTS}, or send it to all.")).into());
     }
-    let mut names: Vec<String> = Vec::new();
+    let mut found: Vec<Recipient> = Vec::new();
     for one in &given {
-        let name = match one.strip_prefix(ZONE) {
-            Some(zone) if roster.entry(one).is_none() => expert(tx, roster, sender, zone).await?,
-            _ => roster.mailbox(tx, sender, one).await?,
+        let recipient = match one.strip_prefix(ZONE) {
+            Some(zone) if roster.entry(one).is_none() => Recipient { name: expert(tx, roster, sender, zone).await?, by_zone: true },
+            _ => Recipient { name: roster.mailbox(tx, sender, one).await?, by_zone: false },
         };
-        if !names.contains(&name) {
-            names.push(name);
+        match found.iter_mut().find(|known| known.name == recipient.name) {
+            Some(known) => known.by_zone &= recipient.by_zone,
+            None => found.push(recipient),
         }
     }
-    if given.len() > 1 && names.iter().any(|name| name == EVERYONE) {
+    if given.len() > 1 && found.iter().any(|one| one.name == EVERYONE) {
         return Err(Refusal::invalid("to", "\"all\" stands alone", "Send the message to all, and to nobody else.").into());
     }
-    if names.len() > 1 {
-        names.retain(|name| name != sender);
+    if found.len() > 1 {
+        found.retain(|one| one.name != sender);
     }
-    if names == [sender] {
+    if matches!(found.as_slice(), [one] if one.name == sender) {
         let hint = "Choose another recipient; put notes that you want to keep into a comment on the task.";
         return Err(Refusal::invalid("to", "you cannot send a message to yourself", hint).into());
     }
-    Ok(names)
+    Ok(found)
 }
 
 /// Returns who answers questions about a zone, or about the zone of a file: its oracle, or else its owner.

@@ -25,6 +25,7 @@ use crate::team::participant::row::Participant;
 use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
 use crate::warroom::knowledge::row as knowledge;
+use crate::warroom::lead::row::party;
 use crate::warroom::oracle::write as oracle;
 use crate::warroom::trigger::write::{self as trigger, Order};
 
@@ -57,22 +58,32 @@ impl Db {
                 let roster = Roster::load(tx, &project).await?;
                 let participant = participant::from_roster(tx, caller, &roster).await?;
                 let content = text::validate_body("message", &new.content)?;
-                let mut recipients = recipient::resolve(tx, &roster, &participant.name, &new.to).await?;
-                let further = recipients.split_off(1);
-                let to = recipients.remove(0);
+                let recipients = recipient::resolve(tx, &roster, &participant.name, &new.to).await?;
+                let by_zone: Vec<String> = recipients.iter().filter(|one| one.by_zone).map(|one| one.name.clone()).collect();
+                let mut further: Vec<String> = recipients.into_iter().map(|one| one.name).collect();
+                let to = further.remove(0);
                 let mut copies: Vec<String> = Vec::new();
                 for name in &new.cc {
                     copies.push(cc_recipient(roster.mailbox(tx, &participant.name, name).await?)?);
                 }
                 let confirmed = require_may_write(tx, caller, &participant).await?;
                 // Only a message that names a task itself assigns work; an answer about one does not.
-                if new.task_id.is_some() && copies.iter().chain([&to]).chain(&further).any(|name| roster.is_instructed(name)) {
-                    battle_plans::require(&mut tx.connection, caller, &participant, "sending task assignments").await?;
+                let instructed: Vec<&String> = copies.iter().chain([&to]).chain(&further).filter(|name| roster.is_instructed(name)).collect();
+                if new.task_id.is_some() && !instructed.is_empty() {
+                    let action = "sending task assignments";
+                    battle_plans::require(&mut tx.connection, caller, &participant, action).await?;
+                    // The expert of another zone decides itself what becomes of the task.
+                    for name in instructed.into_iter().filter(|name| !by_zone.contains(name)) {
+                        party::require(&mut tx.connection, &participant, name, action).await?;
+                    }
                 }
                 if !further.is_empty() && TriggerText::of(&content).is_some() {
                     return Err(Refusal::invalid("to", "an order is for one agent or all", "Send it to each agent, or to all.").into());
                 }
                 let order = order_of(tx, &roster, &participant, &content, &to).await?;
+                if let Some((word, agent)) = order.as_ref().and_then(Order::agent) {
+                    party::require(&mut tx.connection, &participant, agent, &format!("the order {word}")).await?;
+                }
                 let inherited = match new.reply_to {
                     Some(id) => task_of_original(tx, &participant, id).await?,
                     None => None,

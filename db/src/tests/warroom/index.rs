@@ -18,6 +18,7 @@ use crate::warroom::heat_map::row as heat_map;
 use crate::warroom::knowledge::files::PENDING;
 use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::old_task::{row as old_tasks, write as old_task_writes};
+use crate::warroom::lead::row::party;
 use crate::warroom::oracle::row as oracle;
 use crate::warroom::oracle::write::COUNT;
 use crate::warroom::raid_log::row::list_sql;
@@ -101,6 +102,8 @@ async fn claims_are_read_for_one_repository() {
         (HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
         (ANY_WAIT, &["(git_dir=?)"]),
     ] {
+        (party::HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
+        (party::PLANNED, &["assigned_to=?"]),
         let plan = plan(&store, statement).await;
         assert!(indexes.iter().all(|index| plan.contains(index)) && !plan.contains("SCAN c"), "{statement}: {plan}");
     }

@@ -185,6 +185,53 @@ async fn zone_lead_divides_its_zone_and_does_not_extend_it() {
     assert_eq!(code(store.db.create_task(&zoe, &store.project, with_files("Mix", &["src/audio/a.rs"])).await), "outside-zone");
 }
 
+/// It tells agents what to do that own, know, hold or work on files of its zone. All others it may ask, and other zones by their name.
+#[tokio::test]
+async fn zone_lead_tells_only_agents_of_its_zone_what_to_do() {
+    let Ranks { store, lena, zoe, ole } = ranks().await;
+    plan(&store, &zoe, None, None).await.unwrap();
+    let vera = store.member("vera", &[]).await;
+    let video = NewZone { name: "video".to_owned(), paths: vec!["src/video/".to_owned()], oracle: Some("vera".to_owned()), ..NewZone::default() };
+    store.db.set_zone(&lena, &store.project, video).await.unwrap();
+    let task = store.db.create_task(&zoe, &store.project, with_files("Mix", &["src/audio/a.rs"])).await.unwrap().card.id;
+    let about = |to: &str| NewMessage { task_id: Some(task.clone()), ..message(to, "Take this.") };
+    let send = async |new: NewMessage| store.db.send(&zoe, &store.project, new).await;
+    let before = store.dump().await;
+    for (new, hint) in [
+        (about("ole"), "Send it to a commander instead"),
+        (about("vera"), "Send it to zone/video instead"),
+        (message("ole", "sitrep ole"), "ole does once you assign it a task there."),
+        (message("vera", "recon vera: the mixer"), "Send it to zone/video instead"),
+        (NewMessage { cc: vec!["ole".to_owned()], ..about("lena") }, "a commander"),
+    ] {
+        let refused = refusal(send(new.clone()).await);
+        assert_eq!(refused.code(), "outside-zone-party", "{new:?}");
+        assert!(refused.hint().contains(hint), "{}", refused.hint());
+    }
+    assert_eq!(code(send(about("all")).await), "commander-only");
+    assert_eq!(store.dump().await, before);
+    send(message("ole", "Are you free?")).await.unwrap();
+    send(about("zone/video")).await.unwrap();
+    send(about("lena")).await.unwrap();
+    // A task of the zone, a file of it, and the answer for it: each makes an agent one of the zone.
+    store.db.assign_task(&zoe, &task, Some("ole".to_owned()), None).await.unwrap();
+    send(about("ole")).await.unwrap();
+    send(message("ole", "sitrep ole")).await.unwrap();
+    store.db.claim_file(&vera, &store.project, &"src/audio/b.rs".parse().unwrap()).await.unwrap();
+    send(about("vera")).await.unwrap();
+    let mia = store.member("mia", &[]).await;
+    store.inbox(&mia).await;
+    assert_eq!(code(send(about("mia")).await), "outside-zone-party");
+    let audio = NewZone { name: "audio".to_owned(), paths: vec!["src/audio/".to_owned()], owner: Some("mia".to_owned()), ..NewZone::default() };
+    store.db.set_zone(&lena, &store.project, audio).await.unwrap();
+    send(about("mia")).await.unwrap();
+    // A commander reaches all.
+    store.inbox(&lena).await;
+    store.inbox(&ole).await;
+    store.db.send(&lena, &store.project, about("mia")).await.unwrap();
+    store.check_fold().await;
+}
+
 #[tokio::test]
 async fn zone_lead_gives_no_orders_to_all_and_ends_no_session() {
     let Ranks { store, lena, zoe, ole } = ranks().await;

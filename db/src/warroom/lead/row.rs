@@ -1,5 +1,7 @@
 //! Reads whether something is in the zone of a zone lead, and refuses what is not. Must not change anything.
 
+pub(crate) mod party;
+
 use domain::board::card::Card;
 use domain::board::planned_files::PlannedFiles;
 use domain::warroom::claim::ClaimPath;

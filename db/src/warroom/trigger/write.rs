@@ -79,6 +79,12 @@ impl Order {
         Ok(Some(Self { word, target, note: note.map(str::to_owned) }))
     }
 
+    /// The word and the agent of an order to one agent.
+    pub(crate) fn agent(&self) -> Option<(TriggerWord, &str)> {
+        let is_for_agent = matches!(self.word.target(), TriggerTarget::Agent | TriggerTarget::AgentAndSubject);
+        Some((self.word, self.target.as_deref().filter(|_| is_for_agent)?))
+    }
+
     /// The message with the instruction of the word below it, for agents that do not know the words.
     pub(crate) fn text(&self, message: &str) -> String {
         format!("{message}\n\n({}: {})", self.word, self.word.meaning())

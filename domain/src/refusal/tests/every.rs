@@ -187,6 +187,14 @@ pub(super) fn every() -> Vec<Refusal> {
         }
         .into(),
         LeadRefusal::WholeProject { agent: mara(), zone: "audio".to_owned(), action: "ending the session".to_owned() }.into(),
+        LeadRefusal::OutsideParty {
+            agent: mara(),
+            zone: "audio".to_owned(),
+            action: "sending task assignments".to_owned(),
+            recipient: "platform/jon".to_owned(),
+            other: Some("video".to_owned()),
+        }
+        .into(),
         LeadRefusal::GeneralOnly { agent: mara(), role: LeadRole::Commander }.into(),
         ModelRefusal::NotAllowed {
             model: "claude-haiku-4-5".to_owned(),
