@@ -55,7 +55,7 @@ pub struct ZoneHeat {
     pub tasks: u32,
     pub open_tasks: u32,
     pub runs: u32,
-    /// Comments of agents and persons.
+    /// Comments of agents and persons, and updates of the tasks by agents that the runner did not start.
     pub updates: u32,
     pub send_backs: u32,
     /// Merges that failed.

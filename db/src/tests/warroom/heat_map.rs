@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use domain::board::stage::Stage;
 use domain::board::status::Status;
-use domain::board::task::NewTask;
+use domain::board::task::{NewTask, TaskUpdate};
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::warroom::heat_map::{MAX_FINISHED, TaskActivity};
 use domain::warroom::zone::NewZone;
 
+use crate::tests::external_agents::{assigned, stage, update};
 use crate::tests::store::{Store, clean, code, head};
 use crate::{Caller, MoveRequest};
 
@@ -50,6 +52,22 @@ async fn work_is_known_from_plans_claims_and_submitted_changes() {
     assert_eq!((ended.len(), ended[0].is_open, ended[0].conflicts), (1, false, 1));
     assert_eq!(code(store.db.heat_facts(&ProjectId::new(99)).await), "not-found");
     store.check_fold().await;
+}
+
+#[tokio::test]
+async fn updates_of_a_task_count_beside_its_comments() {
+    let store = Store::board().await;
+    let ole = store.member("ole", &[]).await;
+    let task = assigned(&store, "Mix", "ole").await;
+    stage(&store, &ole, &task, Stage::InProgress).await.unwrap();
+    let before = tasks(&store).await[0].updates;
+    let noted = store.card(&task).await;
+    for _ in 0..3 {
+        update(&store, &ole, &task, TaskUpdate { result: Some("More".to_owned()), ..TaskUpdate::default() }).await.unwrap();
+    }
+    let card = store.card(&task).await;
+    assert_eq!(card.activity_count - noted.activity_count, 3);
+    assert_eq!(tasks(&store).await[0].updates - before, 3 + card.comments - noted.comments);
 }
 
 #[tokio::test]

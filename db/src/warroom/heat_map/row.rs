@@ -38,7 +38,7 @@ fn activity_sql(tasks: &str) -> String {
     format!(
         "SELECT t.id, t.status, t.files, t.changed_files, t.cost_micro_usd, t.updated_at,
            (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
-           (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id AND c.author_role <> 'runner') AS updates,
+           t.activity_count + (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id AND c.author_role <> 'runner') AS updates,
            (SELECT COUNT(*) FROM verdicts v WHERE v.task_id = t.id AND v.verdict = 'sent_back' AND v.actor <> 'runner') AS send_backs,
            (SELECT COUNT(*) FROM verdicts v WHERE v.task_id = t.id AND v.verdict = 'sent_back' AND v.actor = 'runner') AS conflicts
          FROM ({tasks}) AS t"

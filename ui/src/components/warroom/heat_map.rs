@@ -98,7 +98,9 @@ fn basis(map: &HeatMap) -> String {
         (count, false) => format!("{count} tasks"),
         (count, true) => format!("The last {count} tasks"),
     };
-    format!("Sizes are those of the files, colours come from runs, comments, send-backs, conflicts and cost. {tasks} of the last 30 days.{without}")
+    format!(
+        "Sizes are those of the files, colours come from runs, comments, updates, send-backs, conflicts and cost. {tasks} of the last 30 days.{without}"
+    )
 }
 
 #[cfg(test)]
