@@ -71,9 +71,13 @@ fn is_meant(file: &ChangedFile, beginning: &Beginning, path: &ClaimPath) -> bool
 }
 
 fn changed_file(inside: &Path, known: &fs::Metadata) -> Option<ChangedFile> {
+    Some(ChangedFile { path: inside.to_str()?.to_owned(), modified_at: modified_at(known)? })
+}
+
+/// When a file was last changed, if its file system says so.
+pub(crate) fn modified_at(known: &fs::Metadata) -> Option<Timestamp> {
     let since_epoch = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    let modified_at = Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).ok()?);
-    Some(ChangedFile { path: inside.to_str()?.to_owned(), modified_at })
+    Some(Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).ok()?))
 }
 
 #[cfg(test)]

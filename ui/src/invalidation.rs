@@ -19,10 +19,11 @@ pub(crate) enum ListKind {
     Triggers,
     Zones,
     Knowledge,
+    Questions,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Team,
         Self::Messages,
         Self::Goals,
@@ -39,16 +40,17 @@ impl ListKind {
         Self::Triggers,
         Self::Zones,
         Self::Knowledge,
+        Self::Questions,
     ];
 }
 
 use ListKind::{
-    BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Knowledge, Memory, Messages, Minions, RaidLog, Sessions, Team, Triggers, Usage,
-    Zones,
+    BattlePlans, Claims, Contracts, Goals, Handovers, Handshakes, Knowledge, Memory, Messages, Minions, Questions, RaidLog, Sessions, Team, Triggers,
+    Usage, Zones,
 };
 
 /// The lists that a kind of event makes stale. Heartbeats record no event, so the team page polls for liveness.
-const STALE: [(&str, &[ListKind]); 48] = [
+const STALE: [(&str, &[ListKind]); 50] = [
     ("message_sent", &[Messages, Team]),
     ("inbox_read", &[Messages, Team]),
     ("message_read", &[Messages, Team]),
@@ -56,7 +58,7 @@ const STALE: [(&str, &[ListKind]); 48] = [
     ("agent_status", &[Team]),
     ("agent_context", &[Team]),
     ("agent_left", &[Team, Handshakes]),
-    ("agent_renamed", &[Team, Handshakes, Claims, Handovers, Triggers, Contracts, Memory, Minions, Knowledge, Zones]),
+    ("agent_renamed", &[Team, Handshakes, Claims, Handovers, Triggers, Contracts, Memory, Minions, Knowledge, Zones, Questions]),
     ("token_made", &[Team]),
     ("task_assigned", &[Team]),
     ("task_moved", &[Team]),
@@ -99,6 +101,8 @@ const STALE: [(&str, &[ListKind]); 48] = [
     ("note_written", &[Knowledge]),
     ("intel_archived", &[Knowledge]),
     ("trap_resolved", &[Knowledge]),
+    ("oracle_asked", &[Questions]),
+    ("oracle_answered", &[Questions]),
     // Routine entries are removed then.
     ("project_completed", &[RaidLog]),
 ];
@@ -145,6 +149,7 @@ mod tests {
             ("trigger_given", Triggers),
             ("zone_removed", Zones),
             ("trap_resolved", Knowledge),
+            ("oracle_answered", Questions),
         ];
         for (kind, list) in lists {
             assert_eq!(stale_lists(kind), [list], "{kind}");

@@ -47,5 +47,5 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(zone::remove_zone))
         .routes(routes!(zone::propose_zones))
         .routes(routes!(zone::apply_zones))
-        .routes(routes!(code_map::map_code))
+        .routes(routes!(code_map::get_code_map, code_map::map_code))
 }

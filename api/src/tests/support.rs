@@ -20,6 +20,7 @@ use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
+use domain::time::Timestamp;
 use domain::warroom::code_map::{CodeMapSummary, CodeMapView};
 use domain::wire::NewProject;
 use repo::testing::TestRepository;
@@ -123,7 +124,10 @@ impl TestServer {
             built_in_prompt: |_| "Do your part.",
             map_code: Arc::new(|_| {
                 let summary = CodeMapSummary { files: 3, ..CodeMapSummary::default() };
-                Box::pin(async { Ok(CodeMapView { summary, path: "code-maps/PROJ-001/CODE_MAP.md".to_owned(), bytes: 7 }) })
+                Box::pin(async {
+                    let path = "code-maps/PROJ-001/CODE_MAP.md".to_owned();
+                    Ok(CodeMapView { summary, made_at: Timestamp::from_milliseconds(0), path, bytes: 7 })
+                })
             }),
             shutdown: CancellationToken::new(),
             demo: None,

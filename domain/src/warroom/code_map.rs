@@ -5,12 +5,15 @@ use utoipa::ToSchema;
 
 use crate::refusal::category::refusals;
 use crate::runs::evidence::Sha;
+use crate::time::Timestamp;
 
-/// The numbers of a code map, and where it is: `POST /api/projects/{id}/code-map`.
+/// The numbers of a code map, and where it is: `GET` and `POST /api/projects/{id}/code-map`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CodeMapView {
     #[serde(flatten)]
     pub summary: CodeMapSummary,
+    /// When it was made. The next map of the same files is the same one.
+    pub made_at: Timestamp,
     /// The file on this machine. Agents that plan get a copy in `.dead-drop/CODE_MAP.md`.
     pub path: String,
     /// The size of the file.

@@ -7,12 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
-use domain::warroom::code_map::CodeMapSummary;
+use domain::warroom::code_map::{CodeMapSummary, CodeMapView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{CodeMap, VERSION};
 use crate::error::RepoError;
+use crate::file_times::modified_at;
 use crate::handle::Repository;
 
 /// The folder beside the database.
@@ -37,6 +38,13 @@ impl KeptCodeMap {
     /// Reads the last map from a folder. One that is missing, damaged or of an earlier version of this program is none.
     pub fn read(folder: &Path) -> Option<Self> {
         read::<Self>(&folder.join(MAP)).filter(|map| map.version == VERSION)
+    }
+
+    /// The numbers of the map that is kept in a folder. None if there is no map.
+    pub fn view(folder: &Path) -> Option<CodeMapView> {
+        let made_at = modified_at(&fs::metadata(folder.join(MAP)).ok()?)?;
+        let Self { text, summary, .. } = Self::read(folder)?;
+        Some(CodeMapView { summary, made_at, path: Self::file(folder).display().to_string(), bytes: text.len() as u64 })
     }
 
     /// The folder of a project, beside the database.
@@ -111,7 +119,11 @@ mod tests {
         let kept = KeptCodeMap::read(&folder).unwrap();
         assert_eq!((&kept.text, &kept.summary), (&next.text, &next.summary));
         assert_eq!(fs::read_to_string(KeptCodeMap::file(&folder)).unwrap(), next.text);
+        let view = KeptCodeMap::view(&folder).unwrap();
+        assert_eq!((view.summary, view.bytes), (kept.summary, kept.text.len() as u64));
+        assert!(view.path.ends_with("maps/PROJ-001/CODE_MAP.md") && view.made_at.milliseconds() > 0, "{}", view.path);
         fs::remove_file(folder.join("map.json")).unwrap();
+        assert_eq!(KeptCodeMap::view(&folder), None);
         std::fs::remove_file(sample.top().join("src/lib.rs")).unwrap();
         let third = sample.commit_all("remove one");
         renew(&third);

@@ -78,9 +78,9 @@ pub async fn map_code(db: &Db, program: &Path, project: &ProjectId) -> db::Resul
         Ok(commit) => renew(program, &git_dir, &commit, &folder, TIMEOUT).await,
         Err(error) => Err(error.into()),
     };
-    let map = renewed.map_err(|error| refused(&project.id, error))?;
-    let path = KeptCodeMap::file(&folder).display().to_string();
-    Ok(CodeMapView { summary: map.summary, path, bytes: map.text.len() as u64 })
+    renewed.map_err(|error| refused(&project.id, error))?;
+    let view = off_thread(move || KeptCodeMap::view(&folder)).await.ok().flatten();
+    view.ok_or_else(|| refused(&project.id, CodeMapError::Nothing))
 }
 
 fn refused(project: &ProjectId, error: CodeMapError) -> db::Error {

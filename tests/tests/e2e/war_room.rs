@@ -1,13 +1,17 @@
-//! The page *War room* in two browsers: a person sets a zone, and writes down and resolves a trap. Both browsers show it at once.
+//! The page *War room* in two browsers: a person sets a zone, maps the code, limits the coders, asks an expert, and writes down and resolves a trap.
+//! Both browsers show it at once.
 
+use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::warroom::knowledge::Knowledge;
 use domain::warroom::zone::Zone;
 use domain::wire::List;
+use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::git::git;
 use tests::server::TestServer;
 
+use crate::agents::{text, token};
 use crate::browser::{same_page, signed_in};
 use crate::support;
 
@@ -15,6 +19,9 @@ use crate::support;
 const NO_AGENTS: &str = r#"{"parts": []}"#;
 const ZONES: &str = "[aria-labelledby=war-room-zones]";
 const MAP: &str = "[aria-labelledby=war-room-map]";
+const CODE_MAP: &str = "[aria-labelledby=war-room-code-map]";
+const FORMATION: &str = "[aria-labelledby=war-room-formation]";
+const QUESTIONS: &str = "[aria-labelledby=war-room-questions]";
 const KNOWLEDGE: &str = "[aria-labelledby=war-room-knowledge]";
 
 /// A server with a project, and two browsers that show its war room.
@@ -101,6 +108,83 @@ async fn person_sets_the_zones_that_codeowners_proposes() {
         person.until("the other is not set", &format!("!document.querySelector({ZONES:?}).innerText.includes('assets')")).await;
     }
     same_page(&ada, &["/zones/proposals"]).await;
+}
+
+#[tokio::test]
+async fn person_maps_the_code_and_sets_zones_from_the_map() {
+    let (server, _project, ada, bob) = two_browsers().await;
+    ada.shows(CODE_MAP, "No map yet").await;
+    let repository = server.repository();
+    std::fs::create_dir(repository.join("src")).unwrap();
+    std::fs::write(repository.join("src/lib.rs"), "pub fn run() {}\n".repeat(300)).unwrap();
+    git(&repository, &["add", "src"]).unwrap();
+    git(&repository, &["commit", "--quiet", "--message", "Add code"]).unwrap();
+    ada.press("Map the code").await;
+    ada.shows(CODE_MAP, "300 lines of code in 1 file and 1 folder.").await;
+    ada.shows(&format!("{CODE_MAP} th"), "Rust").await;
+    ada.press("Map the code").await;
+    ada.shows(".toast", "No file has changed since the last map.").await;
+    ada.press("Propose zones from the code map").await;
+    ada.shows(".proposals", "src").await;
+    ada.press("Set these zones").await;
+    for person in [&ada, &bob] {
+        person.shows(ZONES, "src/").await;
+        person.shows(CODE_MAP, "300 lines of code").await;
+    }
+    same_page(&ada, &[]).await;
+}
+
+#[tokio::test]
+async fn person_limits_the_coders_to_those_of_the_formation() {
+    let (server, project, ada, bob) = two_browsers().await;
+    ada.shows(FORMATION, "Small repository: ").await;
+    ada.shows(FORMATION, "Now: no limit of its own.").await;
+    ada.press("Use 1 coder at most").await;
+    ada.shows("dialog", "The runner starts no coder of this project while 1 is at work.").await;
+    ada.click("dialog button[type=submit]").await;
+    for person in [&ada, &bob] {
+        person.shows(FORMATION, "Now: 1 coder at most.").await;
+    }
+    let most = async || server.get::<Project>(&format!("/api/projects/{project}")).await.unwrap().max_coders;
+    assert_eq!(most().await, Some(1));
+    bob.press("Use 1 coder at most").await;
+    bob.press("Remove the limit").await;
+    ada.shows(FORMATION, "Now: no limit of its own.").await;
+    assert_eq!(most().await, None);
+    same_page(&ada, &[]).await;
+}
+
+#[tokio::test]
+async fn person_asks_the_expert_of_a_zone_and_reads_the_answer() {
+    let (server, project, ada, bob) = two_browsers().await;
+    let mara = token(&server, &project, "mara", &["builder"]).await;
+    text(&server, &mara, "who", json!({})).await;
+    ada.shows(QUESTIONS, "No questions yet").await;
+    ada.press("Ask a question").await;
+    ada.shows("dialog .notice", "No zone has an expert whom you can ask.").await;
+    ada.press("Back").await;
+    ada.press("Set a zone").await;
+    ada.fill("#zone-name", "audio").await;
+    ada.fill("#zone-paths", "src/audio/").await;
+    ada.click("#zone-expert option[value=mara]").await;
+    ada.press("Set the zone").await;
+    ada.shows(ZONES, "Expert: mara.").await;
+    ada.press("Ask a question").await;
+    ada.click("dialog input[type=checkbox]").await;
+    ada.fill("#dialog-text", "Who frees the buffer?").await;
+    ada.press("Ask").await;
+    for person in [&ada, &bob] {
+        person.shows(QUESTIONS, "1 waits for its answer").await;
+        person.shows(QUESTIONS, "you asked mara").await;
+    }
+    let said: Vec<Value> = serde_json::from_str(&text(&server, &mara, "check_inbox", json!({})).await).unwrap();
+    let answer = json!({"to_agent": "human", "message": "The **mixer**.", "reply_to": said[0]["id"]});
+    text(&server, &mara, "send", answer).await;
+    for person in [&ada, &bob] {
+        person.shows(&format!("{QUESTIONS} .prose strong"), "mixer").await;
+        person.shows(QUESTIONS, "1 question, 1 answered").await;
+    }
+    same_page(&ada, &[]).await;
 }
 
 #[tokio::test]

@@ -1,13 +1,16 @@
-//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, zones, the heat map, knowledge, orders
-//! and the raid log.
+//! Requests about the war room: the agents that are present, claims of files, battle plans, handovers, zones, the heat map, the code map,
+//! formations, questions to oracles, knowledge, orders and the raid log.
 
 use domain::id::ProjectId;
 use domain::warroom::battle_plan::{BattlePlan, BattlePlanPatch, BattlePlanStatus, NewBattlePlan};
 use domain::warroom::claim::ClaimRelease;
 use domain::warroom::claim::queue::Claims;
+use domain::warroom::code_map::CodeMapView;
+use domain::warroom::formation::Formation;
 use domain::warroom::handover::Handover;
 use domain::warroom::heat_map::HeatMap;
 use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState, NewClosing, NewKnowledge};
+use domain::warroom::oracle::{NewOracleQuestion, OracleQuestion, OracleUse};
 use domain::warroom::party::PartyMember;
 use domain::warroom::raid_log::{NewRaidLogEntry, Priority, RaidLogEntry};
 use domain::warroom::trigger::{NewTrigger, TriggerWithdrawal, Triggers};
@@ -18,7 +21,7 @@ use gloo_net::http::Method;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, project_path};
+use super::{Client, Empty, Failure, project_path};
 
 /// The part of a plan that every page of a project reads, which is loaded first and has to be small.
 #[derive(Debug, Deserialize)]
@@ -119,6 +122,32 @@ impl Client {
 
     pub(crate) async fn heat_map(self, project: ProjectId) -> Result<HeatMap, Failure> {
         self.get(&project_path(&project, "/heat-map")).await
+    }
+
+    pub(crate) async fn formation(self, project: ProjectId) -> Result<Formation, Failure> {
+        self.get(&project_path(&project, "/formation")).await
+    }
+
+    /// The last code map, or none.
+    pub(crate) async fn code_map(self, project: ProjectId) -> Result<Option<CodeMapView>, Failure> {
+        self.get(&project_path(&project, "/code-map")).await
+    }
+
+    pub(crate) async fn map_code(self, project: ProjectId) -> Result<CodeMapView, Failure> {
+        self.send(Method::POST, &project_path(&project, "/code-map"), &Empty {}).await
+    }
+
+    /// The newest questions to oracles, or those before the question `before`.
+    pub(crate) async fn oracle_questions(self, project: ProjectId, before: Option<i64>) -> Result<List<OracleQuestion>, Failure> {
+        self.get(&project_path(&project, &with_query("/oracle-questions", [("before", before.map(|id| id.to_string()))]))).await
+    }
+
+    pub(crate) async fn ask_oracle(self, project: ProjectId, new: NewOracleQuestion) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/oracle-questions"), &new).await
+    }
+
+    pub(crate) async fn oracle_use(self, project: ProjectId) -> Result<List<OracleUse>, Failure> {
+        self.get(&project_path(&project, "/oracle-use")).await
     }
 
     /// The newest items, or those before the item `before`.

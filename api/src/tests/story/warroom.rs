@@ -181,6 +181,7 @@ pub(super) async fn zones(story: &mut Story, mara: &Caller) {
     formation(story).await;
     let mapped = story.act("post", "/api/projects/{id}/code-map", PROJECT, Value::Null, StatusCode::OK).await;
     assert_eq!((&mapped["files"], &mapped["path"]), (&json!(3), &json!("code-maps/PROJ-001/CODE_MAP.md")));
+    assert_eq!(story.get("/api/projects/{id}/code-map", PROJECT).await, Value::Null, "nothing is kept here");
     let proposals = "/api/projects/{id}/zones/proposals";
     for (from, status, code) in [
         ("code_map", StatusCode::NOT_FOUND, "code-map-missing"),
@@ -194,6 +195,9 @@ pub(super) async fn zones(story: &mut Story, mara: &Caller) {
     let repository = story.server.sample.repository();
     story.server.sample.write("src/lib.rs", &"pub fn run() {}\n".repeat(300));
     repository.renew_code_map(&story.server.sample.commit_all("add code"), &folder).unwrap();
+    let kept = story.get("/api/projects/{id}/code-map", PROJECT).await;
+    assert_eq!((&kept["languages"][0]["name"], &kept["languages"][0]["lines"]), (&json!("Rust"), &json!(300)), "{kept}");
+    assert!(kept["made_at"].is_string() && kept["path"].as_str().is_some_and(|path| path.ends_with("PROJ-001/CODE_MAP.md")), "{kept}");
     let found = story.call("get", proposals, PROJECT, "?from=code_map", Value::Null).await.json();
     assert_eq!(found["proposals"], json!([{"zone": {"name": "src", "paths": ["src/"], "owner": null, "oracle": null}, "note": "300 lines of code"}]));
     let apply = "/api/projects/{id}/zones/apply";

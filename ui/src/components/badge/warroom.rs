@@ -1,5 +1,5 @@
-//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, claims, plans, handovers, orders, knowledge
-//! and the log.
+//! Labels and colours of the area *warroom*: classes of agents, the context that they have left, formations, claims, plans, handovers, orders,
+//! questions, knowledge and the log.
 //!
 //! Must not decide anything.
 
@@ -7,6 +7,7 @@ use domain::warroom::battle_plan::{BattlePlanScope, BattlePlanStatus};
 use domain::warroom::claim::ClaimMode;
 use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
+use domain::warroom::formation::FormationName;
 use domain::warroom::handover::Handover;
 use domain::warroom::knowledge::KnowledgeKind;
 use domain::warroom::raid_log::Priority;
@@ -23,6 +24,21 @@ pub(crate) fn class_label(class: AgentClass) -> &'static str {
         AgentClass::Oracle => name_of(Word::Expert),
         AgentClass::Recon => name_of(Word::Investigator),
     }
+}
+
+/// The size of a repository that decides a formation.
+pub(crate) fn formation_label(formation: FormationName) -> &'static str {
+    name_of(match formation {
+        FormationName::Skirmish => Word::SmallRepository,
+        FormationName::Dungeon => Word::MediumRepository,
+        FormationName::Raid => Word::LargeRepository,
+        FormationName::WorldBoss => Word::HugeRepository,
+    })
+}
+
+/// Whether a question to an expert is answered.
+pub(crate) const fn question_badge(is_answered: bool) -> (&'static str, Tone) {
+    if is_answered { ("Answered", Tone::Good) } else { ("Waits", Tone::Live) }
 }
 
 /// The meaning of the context that is left.

@@ -11,6 +11,11 @@ use crate::components::theme::chosen_words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Agents,
+    Formation,
+    SmallRepository,
+    MediumRepository,
+    LargeRepository,
+    HugeRepository,
     ContextLeft,
     Left,
     Expert,
@@ -20,13 +25,19 @@ pub(crate) enum Word {
     Files,
     Handovers,
     Map,
+    Questions,
     Knowledge,
     Log,
 }
 
 /// Each with its plain name and the name of a raid.
-const TABLE: [(Word, &str, &str); 12] = [
+const TABLE: [(Word, &str, &str); 18] = [
     (Word::Agents, "Agents", "Party"),
+    (Word::Formation, "How many agents", "Formation"),
+    (Word::SmallRepository, "Small repository", "Skirmish"),
+    (Word::MediumRepository, "Medium repository", "Dungeon"),
+    (Word::LargeRepository, "Large repository", "Raid"),
+    (Word::HugeRepository, "Very large repository", "World boss"),
     (Word::ContextLeft, "Context left", "HP"),
     // After a number, such as `41 % left`.
     (Word::Left, "left", "HP"),
@@ -37,6 +48,7 @@ const TABLE: [(Word, &str, &str); 12] = [
     (Word::Files, "Files", "Claims"),
     (Word::Handovers, "Handovers", "Fenix downs"),
     (Word::Map, "Where the work is", "Heat map"),
+    (Word::Questions, "Questions to experts", "Oracle questions"),
     (Word::Knowledge, "Knowledge", "Loot"),
     (Word::Log, "Log", "Raid log"),
 ];

@@ -1,6 +1,6 @@
 //! The zones of a project: named parts of the repository with an owner and an expert.
 
-mod propose;
+pub(super) mod propose;
 mod set;
 
 use domain::warroom::zone::{NewZone, Zone};

@@ -17,9 +17,14 @@ use crate::project_data::ProjectData;
 const SHOWN_PATHS: usize = 4;
 
 #[component]
-pub(super) fn ProposeDialog(close: Callback<()>) -> impl IntoView {
+pub(in crate::components::warroom) fn ProposeDialog(
+    /// The source that is read first.
+    #[prop(default = ProposalSource::Codeowners)]
+    from: ProposalSource,
+    close: Callback<()>,
+) -> impl IntoView {
     let (client, data, sending) = (Client::from_context(), ProjectData::from_context(), Sending::new());
-    let source = RwSignal::new(ProposalSource::Codeowners);
+    let source = RwSignal::new(from);
     let found = RwSignal::new(None::<Result<ZoneProposals, String>>);
     // By name, which is unique among proposals.
     let picked = RwSignal::new(Vec::<String>::new());
