@@ -2,6 +2,7 @@
 //!
 //! Must not draw anything itself.
 
+use domain::board::attention::AttentionAction;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
@@ -16,6 +17,7 @@ use crate::app::ServerStatus;
 use crate::change::Change;
 use crate::client::{Answer, Client, Failure};
 use crate::components::board::card_actions::Answers;
+use crate::components::board::choices::Choices;
 use crate::components::board::column::ShowMore;
 use crate::components::board::delete_project::DeleteProjectDialog;
 use crate::components::board::edit_project::EditProjectDialog;
@@ -129,6 +131,11 @@ pub(crate) fn group_heading(
 #[wasm_split(frame, fallible)]
 pub(crate) fn card_answers(task: TaskId, route: Route, loud: Signal<bool>) -> Part {
     Ok(view! { <Answers task=task route=route loud=loud /> }.into_any())
+}
+
+#[wasm_split(frame, fallible)]
+pub(crate) fn card_choices(project: ProjectId, task: TaskId, agent: Option<String>, offered: Vec<AttentionAction>, loud: Signal<bool>) -> Part {
+    Ok(view! { <Choices project=project task=task agent=agent offered=offered loud=loud /> }.into_any())
 }
 
 #[wasm_split(frame, fallible)]

@@ -3,7 +3,7 @@
 pub(crate) mod row;
 pub(crate) mod write;
 
-use domain::board::attention::{Attention, AttentionKind};
+use domain::board::attention::Attention;
 use domain::id::ProjectId;
 use domain::team::agent::EVERYONE;
 use domain::time::Timestamp;
@@ -114,12 +114,8 @@ async fn remove_silent(tx: &mut Tx, trigger: &Trigger, agent: &str) -> Result<()
     agent_left(tx, &Caller::Runner, project, agent).await?;
     name_reclaimed(tx, project, agent).await?;
     for card in &tasks {
-        let detail = format!(
-            "{agent} did not answer the order sitrep of {} and was removed. Assign the task to another agent, which continues with cold_start \
-             and predecessor={agent}; or let an investigator assess what {agent} left; or press Retry, and the runner finishes it.",
-            trigger.given_at.clock()
-        );
-        attention::request(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::ReviewLimit, detail)).await?;
+        let removed = Attention::assignee_removed(agent, trigger.given_at);
+        attention::request(tx, &Caller::Runner, project, &card.id, removed).await?;
     }
     let entry = format!("{agent} did not answer the order sitrep of {} and was removed. Its tasks are free.", trigger.given_at.clock());
     raid_log::append(tx, &Caller::Runner, project, &entry, Priority::High).await?;

@@ -10,6 +10,7 @@ use crate::runs::failure::FailureClass;
 use crate::runs::failure::table::Obstacle;
 use crate::runs::limit::{LimitScope, LimitUse};
 use crate::runs::protected_paths::ProtectedChange;
+use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -37,6 +38,8 @@ vocabulary! {
         NoOutcome = "protocol",
         /// The assignee sent no heartbeat for too long.
         AssigneeUnresponsive = "silent",
+        /// Its assignee did not answer the order to report, and was removed.
+        AssigneeRemoved = "assignee_removed",
         /// Its assignee updated it again and again.
         OftenUpdated = "often_updated",
         /// Its approved commit changes protected paths, and a person must approve it too.
@@ -63,7 +66,7 @@ impl AttentionKind {
 
     /// Whether it remains when its task loses its assignee: only attention that the assignee caused ends.
     pub const fn survives_unassignment(self) -> bool {
-        !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive | Self::OftenUpdated)
+        !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive | Self::AssigneeRemoved | Self::OftenUpdated)
     }
 }
 
@@ -86,6 +89,8 @@ vocabulary! {
         Permit = "permit",
         /// Write to the agent.
         Message = "message",
+        /// Let an investigator look at what an agent left. It settles nothing by itself.
+        Assess = "assess",
     }
 }
 
@@ -101,6 +106,7 @@ impl AttentionAction {
             Self::Assign => "assign it to another agent, or to none",
             Self::Permit => "allow or deny it",
             Self::Message => "write to the agent, or stop it",
+            Self::Assess => "let an investigator look at what its agent left",
         }
     }
 }
@@ -116,11 +122,14 @@ pub struct Attention {
     /// The limit that is reached. Raising it settles the attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitScope>,
+    /// The agent that was removed. What it wrote down stays, and whoever continues reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 impl Attention {
     pub fn new(kind: AttentionKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), tip: None, limit: None }
+        Self { kind, detail: detail.into(), tip: None, limit: None, agent: None }
     }
 
     /// Returns the one action that settles it, for a task of this status.
@@ -137,9 +146,27 @@ impl Attention {
         }
     }
 
+    /// Returns the actions that the human chooses from, for a task of this status. Empty if there is only the one that settles it.
+    pub fn choices(&self, status: Status) -> &'static [AttentionAction] {
+        match self.kind {
+            AttentionKind::AssigneeRemoved if status.is_open() => &[AttentionAction::Assign, AttentionAction::Assess, AttentionAction::Retry],
+            _ => &[],
+        }
+    }
+
+    /// Creates the attention for a task whose assignee was silent since the order to report, and was removed.
+    pub fn assignee_removed(agent: &str, asked_at: Timestamp) -> Self {
+        let detail = format!(
+            "{agent} did not answer the order sitrep of {} and was removed. Assign the task to another agent, which continues with cold_start \
+             and predecessor={agent}; or let an investigator assess what {agent} left; or press Finish, and the runner finishes it.",
+            asked_at.clock()
+        );
+        Self { agent: Some(agent.to_owned()), ..Self::new(AttentionKind::AssigneeRemoved, detail) }
+    }
+
     /// Creates the attention for a project branch whose tip nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
-        Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip), limit: None }
+        Self { tip: Some(tip), ..Self::new(AttentionKind::Repository, detail) }
     }
 
     /// Creates the attention for a task that its assignee updates again and again.
@@ -170,7 +197,7 @@ impl Attention {
              attempt continue the session.",
             failure.sentence()
         );
-        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(LimitScope::Run) }
+        Self { limit: Some(LimitScope::Run), ..Self::new(AttentionKind::Budget, detail) }
     }
 
     /// Creates the attention for a task that fills one conversation after the other.
@@ -179,7 +206,7 @@ impl Attention {
             "{sessions} conversations of its {phase} became full. No attempt was used. Split the task into smaller ones, or press Raise, and a \
              new conversation goes on."
         );
-        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(LimitScope::Run) }
+        Self { limit: Some(LimitScope::Run), ..Self::new(AttentionKind::Budget, detail) }
     }
 
     /// Creates the attention for a limit that is reached.
@@ -191,7 +218,7 @@ impl Attention {
             LimitScope::Day => "agents go on with all projects",
         };
         let detail = format!("Stopped at a limit: {}. No attempt was used. Press Raise, and {allowance}.", limit.sentence());
-        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(limit.scope) }
+        Self { limit: Some(limit.scope), ..Self::new(AttentionKind::Budget, detail) }
     }
 }
 
@@ -207,7 +234,19 @@ mod tests {
     fn attention_survives_only_changes_that_do_not_resolve_it() {
         assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent", "permission", "interrupted"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
-        assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent", "often_updated"]);
+        assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent", "assignee_removed", "often_updated"]);
+    }
+
+    #[test]
+    fn task_of_a_removed_agent_offers_three_actions_of_which_one_settles_it() {
+        let removed = Attention::assignee_removed("ben", Timestamp::from_milliseconds(0));
+        let offered = removed.choices(Status::InProgress);
+        assert_eq!(offered, [AttentionAction::Assign, AttentionAction::Assess, AttentionAction::Retry]);
+        assert!(offered.contains(&removed.action(Status::InProgress)));
+        assert!(removed.choices(Status::Done).is_empty(), "a finished task needs nobody");
+        for kind in AttentionKind::ALL.iter().copied().filter(|kind| *kind != AttentionKind::AssigneeRemoved) {
+            assert!(Attention::new(kind, "").choices(Status::InProgress).is_empty(), "{kind}");
+        }
     }
 
     #[test]

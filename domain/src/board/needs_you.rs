@@ -62,7 +62,17 @@ pub enum Decision {
     /// An approved commit needs the approval of a person too: `PATCH /api/tasks/{id}` to done.
     Review { sha: Option<Sha>, detail: String },
     /// A task does not go on, for another reason of attention: `action` settles it.
-    Attention { attention: AttentionKind, detail: String, action: AttentionAction },
+    /// Where the human has more than one choice, `choices` has all of them.
+    Attention {
+        attention: AttentionKind,
+        detail: String,
+        action: AttentionAction,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<AttentionAction>,
+        /// The agent that was removed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
     /// A limit is reached: `POST /api/tasks/{id}/raise` or `POST /api/projects/{id}/raise`.
     Budget { scope: LimitScope, limit: Option<LimitUse>, detail: String },
     /// A plan awaits approval: `POST /api/projects/{id}/plan/approve`.
@@ -83,7 +93,14 @@ impl Decision {
         if attention.kind == AttentionKind::ProtectedPaths {
             return (Self::Review { sha: approved.cloned(), detail }, true);
         }
-        (Self::Attention { attention: attention.kind, detail, action: attention.action(status) }, status.is_open())
+        let decision = Self::Attention {
+            attention: attention.kind,
+            detail,
+            action: attention.action(status),
+            choices: attention.choices(status).to_vec(),
+            agent: attention.agent.clone(),
+        };
+        (decision, status.is_open())
     }
 
     /// The decision about a permission request.

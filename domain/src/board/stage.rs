@@ -52,9 +52,7 @@ impl Stage {
             Status::Done if card.phase == AgentKind::Coder => Self::Completed,
             Status::Done => Self::Closed,
             _ if matches!(attention, Some(AttentionKind::Failed | AttentionKind::NoOutcome)) => Self::Failed,
-            _ if matches!(attention, Some(AttentionKind::ReviewLimit | AttentionKind::NoProgress | AttentionKind::AssigneeUnresponsive)) => {
-                Self::Stale
-            }
+            _ if attention.is_some_and(is_stale) => Self::Stale,
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
             Status::InProgress if card.run.is_some() || card.contributors.assigned_to.is_some() => Self::InProgress,
@@ -137,6 +135,12 @@ impl Stage {
         let now = Self::of(card);
         Self::ALL.iter().copied().filter(|stage| *stage != now && stage.allowed_movers(card).iter().any(|mover| movers.contains(mover))).collect()
     }
+}
+
+/// Whether the work does not go on by itself.
+const fn is_stale(attention: AttentionKind) -> bool {
+    use AttentionKind::{AssigneeRemoved, AssigneeUnresponsive, NoProgress, ReviewLimit};
+    matches!(attention, ReviewLimit | NoProgress | AssigneeUnresponsive | AssigneeRemoved)
 }
 
 #[cfg(test)]

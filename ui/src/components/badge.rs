@@ -112,6 +112,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::Repository => "repository",
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
+        AttentionKind::AssigneeRemoved => "agent removed",
         AttentionKind::OftenUpdated => "many updates",
         AttentionKind::ProtectedPaths => "protected paths",
         AttentionKind::Permission => "permission",

@@ -4,6 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod card;
 pub(crate) mod card_actions;
 pub(crate) mod card_facts;
+pub(crate) mod choices;
 pub(crate) mod column;
 pub(crate) mod columns;
 pub(crate) mod comment;

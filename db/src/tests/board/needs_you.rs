@@ -41,7 +41,13 @@ async fn questions_permissions_and_failures_come_with_what_settles_them() {
     let choices: Vec<usize> =
         listed.iter().filter_map(|item| if let Decision::Permission { choices, .. } = &item.decision { Some(choices.len()) } else { None }).collect();
     assert_eq!(choices, [3, 2], "what has no rule cannot be allowed for the task");
-    let failed = Decision::Attention { attention: AttentionKind::Failed, detail: "3 attempts failed".to_owned(), action: AttentionAction::Retry };
+    let failed = Decision::Attention {
+        attention: AttentionKind::Failed,
+        detail: "3 attempts failed".to_owned(),
+        action: AttentionAction::Retry,
+        choices: Vec::new(),
+        agent: None,
+    };
     assert_eq!(listed[3].decision, failed);
 
     store.db.answer(&Caller::owner(), &asks, "red").await.unwrap();

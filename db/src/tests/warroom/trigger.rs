@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use domain::board::attention::AttentionKind;
+use domain::board::needs_you::Decision;
 use domain::board::status::HeldBy;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
@@ -149,10 +151,15 @@ async fn agent_that_leaves_a_sitrep_without_an_answer_is_removed_after_half_an_h
     assert!(store.db.claims(&store.project, None).await.unwrap().claims.is_empty());
     let card = store.card(&task).await;
     assert_eq!(card.contributors.assigned_to, None);
-    let detail = card.attention.unwrap().detail;
-    for choice in ["Assign the task to another agent", "predecessor=ben", "assess", "press Retry"] {
-        assert!(detail.contains(choice), "{detail}");
+    let asked = card.attention.clone().unwrap();
+    for choice in ["Assign the task to another agent", "predecessor=ben", "assess", "press Finish"] {
+        assert!(asked.detail.contains(choice), "{}", asked.detail);
     }
+    assert_eq!((asked.kind, asked.agent.as_deref()), (AttentionKind::AssigneeRemoved, Some("ben")));
+    let inbox = store.db.needs_you(&Caller::owner()).await.unwrap();
+    let item = inbox.items.iter().find(|item| item.task_id.as_ref() == Some(&task)).unwrap();
+    let Decision::Attention { choices, agent, .. } = &item.decision else { panic!("{item:?}") };
+    assert_eq!((choices.as_slice(), agent.as_deref()), (asked.choices(card.status), Some("ben")));
     store.check_fold().await;
 }
 

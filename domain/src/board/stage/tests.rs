@@ -41,6 +41,7 @@ fn every_stage_is_derived_from_some_card() {
         (attention(AttentionKind::ReviewLimit), Stage::Stale),
         (attention(AttentionKind::NoProgress), Stage::Stale),
         (attention(AttentionKind::AssigneeUnresponsive), Stage::Stale),
+        (attention(AttentionKind::AssigneeRemoved), Stage::Stale),
         (attention(AttentionKind::NeedsInput), Stage::Assigned),
         (Card { old: Some(OldTask::Unreviewed), held_by: Some(HeldBy::Human), ..coder(Status::Backlog) }, Stage::Stale),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),

@@ -65,6 +65,7 @@ impl CardState {
             | AttentionKind::Budget
             | AttentionKind::DependencyCancelled
             | AttentionKind::AssigneeUnresponsive
+            | AttentionKind::AssigneeRemoved
             | AttentionKind::OftenUpdated => Self::Question,
             AttentionKind::ProtectedPaths => Self::YourReview,
             AttentionKind::Failed

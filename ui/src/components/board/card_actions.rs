@@ -73,12 +73,22 @@ pub(crate) fn CardActions(
             let route = Route::Board { project: card.project_id.clone(), task: Some(task.clone()) };
             soon(move || parts::card_answers(task.clone(), route.clone(), loud))
         }
+        CardAction::Settle(_) if !choices(&card).is_empty() => {
+            let agent = card.attention.as_ref().and_then(|attention| attention.agent.clone());
+            let (project, offered) = (card.project_id.clone(), choices(&card));
+            soon(move || parts::card_choices(project.clone(), task.clone(), agent.clone(), offered.to_vec(), loud))
+        }
         CardAction::Settle(action) => match settle(client, task, action) {
             Ok((label, act)) => view! { <ActionButton label=label act=act loud=loud /> }.into_any(),
             Err(label) => open(label),
         },
     };
     Some(view! { <div class="card-actions">{buttons}</div> })
+}
+
+/// The actions that the person chooses from, if there are several.
+fn choices(card: &Card) -> &'static [AttentionAction] {
+    card.attention.as_ref().map_or(&[], |attention| attention.choices(card.status))
 }
 
 /// The request that settles an attention by itself, with its words; or the words of a link to the task, where the person decides more.
@@ -96,6 +106,7 @@ pub(crate) fn settle(client: Client, task: TaskId, action: AttentionAction) -> R
         AttentionAction::Message => Err("Write to the agent…"),
         AttentionAction::EditDependencies => Err("Edit the dependencies…"),
         AttentionAction::Assign => Err("Assign…"),
+        AttentionAction::Assess => Err("Assess…"),
     }
 }
 
@@ -212,5 +223,9 @@ mod tests {
         assert_eq!(card_action(&Card { held_by: Some(HeldBy::Plan), ..card.clone() }), None, "the plan starts it");
         let failed = Card { attention: Some(Attention::new(AttentionKind::Failed, "")), held_by: Some(HeldBy::Human), ..card };
         assert_eq!(card_action(&failed), Some(CardAction::Settle(AttentionAction::Retry)));
+        assert!(choices(&failed).is_empty());
+        let attention = Attention::assignee_removed("ben", domain::time::Timestamp::from_milliseconds(0));
+        let removed = Card { attention: Some(attention), ..failed };
+        assert_eq!(choices(&removed).len(), 3);
     }
 }

@@ -15,6 +15,7 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::client::Client;
+use crate::components::board::choices::Choices;
 use crate::components::board::gate::TaskGates;
 use crate::components::board::retry::RetryDialog;
 use crate::components::board::takeover::TakeoverButton;
@@ -48,6 +49,8 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()) && !is_taken_over());
     let action = Memo::new(move |_| card.with(|card| card.attention.as_ref().map(|attention| attention.action(card.status))));
     let can_retry = move || matches!(action.get(), Some(AttentionAction::Retry | AttentionAction::Accept)) && !is_taken_over();
+    let choices = Memo::new(move |_| card.with(|card| card.attention.as_ref().map_or(&[][..], |attention| attention.choices(card.status))));
+    let has_choices = move || !choices.get().is_empty() && !is_taken_over();
     // With another session, other files, another model or a note.
     let can_choose = Memo::new(move |_| {
         let is_stopped = move || card.with(|card| card.held_by == Some(HeldBy::Stop) && card.attention.is_none());
@@ -102,7 +105,12 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             <Show when=can_raise>
                 <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
             </Show>
-            <Show when=can_retry>
+            {move || has_choices().then(|| {
+                let agent = card.with_untracked(|card| card.attention.as_ref().and_then(|attention| attention.agent.clone()));
+                let project = card.with_untracked(|card| card.project_id.clone());
+                view! { <Choices project=project task=task.get_value() agent=agent offered=choices.get().to_vec() loud=true /> }
+            })}
+            <Show when=move || can_retry() && !has_choices()>
                 <button type="button" class="button primary" disabled=move || live.is_lost() on:click=move |_| client.act(client.retry(task.get_value(), RetryOptions::default()), |_| {})>{retry_label}</button>
             </Show>
             {move || run.get().map(|(run, stopping)| view! {

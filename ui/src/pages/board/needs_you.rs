@@ -12,6 +12,7 @@ use crate::components::badge::Tone;
 use crate::components::badge::team::name_heading;
 use crate::components::bar::Bar;
 use crate::components::board::card_actions::{ActionButton, AnswerButton, answers, settle};
+use crate::components::board::choices::Choices;
 use crate::components::glyph::{Glyph, StateGlyph};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::permission::PermissionBox;
@@ -153,6 +154,11 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
         Decision::Review { .. } => {
             let route = Route::Review { project: project_id?, task: task_id? };
             Some(view! { <div class="row"><GoTo label="Review" route=route /></div> }.into_any())
+        }
+        Decision::Attention { choices, agent, .. } if !choices.is_empty() => {
+            let link = open_task("Open the task");
+            let choices = project_id.zip(task_id).map(|(project, task)| view! { <Choices project=project task=task agent=agent offered=choices /> });
+            Some(view! { <div class="row">{choices}{link}</div> }.into_any())
         }
         Decision::Attention { action, .. } => {
             let settled = task_id.clone().map(|task| settle(client, task, action));
