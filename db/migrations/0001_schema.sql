@@ -333,6 +333,14 @@ CREATE TABLE models (
   context_window INTEGER
 ) STRICT;
 
+-- The files that the agents of live runs have read or written, each with the last time.
+CREATE TABLE run_files (
+  run_id    TEXT NOT NULL REFERENCES agent_runs(id),
+  path      TEXT NOT NULL,
+  loaded_at TEXT NOT NULL,
+  PRIMARY KEY (run_id, path)
+) STRICT, WITHOUT ROWID;
+
 -- Messages from a person to a running agent.
 CREATE TABLE run_messages (
   id           INTEGER PRIMARY KEY,

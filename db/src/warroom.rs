@@ -7,6 +7,7 @@ pub(crate) mod claim;
 pub(crate) mod context_left;
 pub(crate) mod debrief;
 pub(crate) mod formation;
+pub(crate) mod freshness;
 pub(crate) mod handover;
 pub(crate) mod heat_map;
 pub(crate) mod knowledge;

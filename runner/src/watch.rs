@@ -10,6 +10,7 @@ mod end;
 mod event;
 mod hand_over;
 mod input;
+mod loaded;
 pub(crate) mod output_state;
 mod publisher;
 mod recorder;
@@ -58,6 +59,7 @@ use crate::watch::checkpoint::Checkpoints;
 use crate::watch::condition::Condition;
 use crate::watch::end::{Observed, UnreadableRun};
 use crate::watch::event::{Effect, Event, ReadReason, StoreView};
+use crate::watch::loaded::LoadedFiles;
 use crate::watch::refusals::RefusalReader;
 use crate::watch::state::WatchState;
 use crate::watch::unreachable::Unreachable;
@@ -149,6 +151,7 @@ struct Watcher<'a> {
     /// Present for a run in a jail.
     refusals: Option<Arc<Mutex<RefusalReader>>>,
     checkpoints: Option<Checkpoints>,
+    loaded: LoadedFiles,
     state: WatchState,
 }
 
@@ -180,7 +183,22 @@ impl<'a> Watcher<'a> {
         let refusals = refusals.map(|reader| Arc::new(Mutex::new(reader)));
         let (checkout, shim, checkpoints) = (checkout.into(), process.shim, Checkpoints::begin(context, run));
         let (control, answered) = (None, BTreeSet::new());
-        Ok(Self { context, run, project, run_dir, checkout, shim, control, answered, tail, transcript, refusals, checkpoints, state })
+        Ok(Self {
+            context,
+            run,
+            project,
+            run_dir,
+            checkout,
+            shim,
+            control,
+            answered,
+            tail,
+            transcript,
+            refusals,
+            checkpoints,
+            loaded: LoadedFiles::default(),
+            state,
+        })
     }
 
     /// Returns at the end of the output.
@@ -189,6 +207,7 @@ impl<'a> Watcher<'a> {
         self.handle(Event::Woken).await?;
         let mut settled_at = Some(Instant::now() + SETTLE_TIME);
         loop {
+            let recorded_at = self.loaded.due_at(Instant::now());
             let event = tokio::select! {
                 line = self.tail.next() => match line.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))? {
                     None => {
@@ -203,11 +222,18 @@ impl<'a> Watcher<'a> {
                             self.context.db.record_refusals(&self.run.id, refused).await?;
                         }
                         self.observe_changes(&event);
+                        self.observe_loaded_files(&event);
                         event
                     }
                 },
                 () = wake.notified() => Event::Woken,
                 () = sleep_until(self.state.next_deadline()) => Event::DeadlinePassed,
+                () = sleep_until(recorded_at.unwrap_or_else(Instant::now)), if recorded_at.is_some() => {
+                    if let Some(files) = self.loaded.take(Instant::now()) {
+                        self.context.db.record_loaded_files(&self.run.id, files).await?;
+                    }
+                    continue;
+                }
                 () = sleep_until(settled_at.unwrap_or_else(Instant::now)), if settled_at.is_some() => {
                     settled_at = None;
                     self.show_condition(self.state.condition()).await?;
@@ -221,6 +247,13 @@ impl<'a> Watcher<'a> {
     fn observe_changes(&mut self, event: &Event) {
         if let (Some(checkpoints), Event::Output { events, .. }) = (&mut self.checkpoints, event) {
             checkpoints.observe(events, &self.checkout);
+        }
+    }
+
+    /// Output that was read before a restart of the server is recorded already.
+    fn observe_loaded_files(&mut self, event: &Event) {
+        if let Event::Output { fresh: true, events, .. } = event {
+            self.loaded.observe(events, &self.checkout, db::now());
         }
     }
 

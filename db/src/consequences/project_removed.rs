@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 57] = [
+const STATEMENTS: [&str; 58] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -24,6 +24,7 @@ const STATEMENTS: [&str; 57] = [
     "DELETE FROM finished_by_day WHERE project_id = $1",
     "DELETE FROM search_documents WHERE project_id = $1",
     "DELETE FROM run_messages WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
+    "DELETE FROM run_files WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM permission_requests WHERE run_id IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM verdicts WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",
     "DELETE FROM questions WHERE task_id IN (SELECT id FROM tasks WHERE project_id = $1)",

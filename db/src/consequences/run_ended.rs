@@ -20,6 +20,7 @@ use crate::runs::permission::write as permission;
 use crate::team::message::run_end;
 use crate::team::minion::write as minion;
 use crate::warroom::claim::write as claim;
+use crate::warroom::freshness::write as freshness;
 
 /// The result of an ended run.
 pub(crate) struct Outcome<'a> {
@@ -47,6 +48,7 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
         run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
     permission::close_all(tx, &run.id).await?;
+    freshness::forget(tx, &run.id).await?;
     settle_claims(tx, card, &name, outcome).await?;
     let is_free = settle_waits(tx, card, outcome).await? || card.attention.is_none();
     // The outcome of a finished task does not depend on how its last process exited.

@@ -29,6 +29,8 @@ pub(crate) enum NoEventReason {
     UsageSamples,
     /// Heartbeats of agents and browsers: shown on request, too frequent for the log.
     Heartbeat,
+    /// The files that an agent has read: shown on request, too frequent for the log.
+    LoadedFiles,
     /// The identity of a run's process: only the runner reads it.
     ProcessIdentity,
     /// A reference is recorded before it is created in the repository.

@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::now;
 use crate::team::agent::row as agents;
 use crate::warroom::claim::row as claims;
+use crate::warroom::freshness::row as freshness;
 use crate::warroom::zone::row as zones;
 
 /// The files that an agent has to do with, and the signs of its work that the store knows.
@@ -35,6 +36,8 @@ pub struct AgentFiles {
     pub worktree_of: Option<TaskId>,
     /// When it last loaded files: its report about its context, or the start of its run. None if neither is known.
     pub loaded_at: Option<Timestamp>,
+    /// The files that its run has loaded, each with the last time. Empty for an external agent, whose reading nobody sees.
+    pub loaded: BTreeMap<String, Timestamp>,
     pub last_task_update: Option<TaskChange>,
     pub activity_count: u32,
 }
@@ -61,6 +64,10 @@ impl Db {
         let tasks = row::of_agent(&mut connection, &agent).await?;
         let run = row::live_run(&mut connection, &agent).await?;
         let loaded_at = run.as_ref().map(|(_, started_at)| *started_at).or(agent.context_reported_at);
+        let loaded = match agent.run_id.as_ref().filter(|_| run.is_some()) {
+            Some(id) => freshness::of_run(&mut connection, id).await?,
+            None => BTreeMap::new(),
+        };
         // The claims of a managed agent last until its work is merged.
         let of_claims = held.iter().find_map(|claim| claim.task_id.clone());
         Ok(AgentFiles {
@@ -69,6 +76,7 @@ impl Db {
             planned: tasks.planned,
             worktree_of: run.map(|(task, _)| task).or(of_claims),
             loaded_at,
+            loaded,
             last_task_update: tasks.newest,
             activity_count: tasks.activity_count,
             agent,

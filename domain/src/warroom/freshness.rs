@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 use crate::warroom::agent_activity::FileChange;
 use crate::warroom::claim::ClaimPath;
 
+/// The most files of a run of which it is known when it loaded them: the last ones.
+pub const MAX_LOADED: usize = 500;
 /// The most files that an answer names.
 pub const MAX_NAMED: usize = 20;
 
@@ -31,11 +33,19 @@ impl FileChange {
     }
 }
 
+/// A file that an agent read or wrote, so that it knows what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedFile {
+    /// Relative to the root of its checkout.
+    pub path: String,
+    pub at: Timestamp,
+}
+
 /// The files that changed since an agent loaded them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Freshness {
     pub agent: String,
-    /// When it last loaded files. None if nothing is known, and then nothing is listed.
+    /// When it last loaded files of which nothing else is known. None if nothing is known of any.
     pub loaded_at: Option<Timestamp>,
     /// The files that changed last, newest first.
     pub changed: Vec<ChangedFile>,
@@ -44,12 +54,18 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// Compares files with the time when the agent loaded them.
-    pub fn of(agent: String, loaded_at: Option<Timestamp>, files: impl IntoIterator<Item = ChangedFile>) -> Self {
+    /// Compares files with the time when the agent loaded each, if that is known, and else with `loaded_at`.
+    pub fn of(
+        agent: String,
+        loaded_at: Option<Timestamp>,
+        loaded: &BTreeMap<String, Timestamp>,
+        files: impl IntoIterator<Item = ChangedFile>,
+    ) -> Self {
         // A file can be in several paths.
         let files: BTreeMap<String, Timestamp> = files.into_iter().map(|file| (file.path, file.modified_at)).collect();
         let files = files.into_iter().map(|(path, modified_at)| ChangedFile { path, modified_at });
-        let mut changed: Vec<ChangedFile> = files.filter(|file| loaded_at.is_some_and(|at| file.modified_at > at)).collect();
+        let since = |file: &ChangedFile| loaded.get(&file.path).copied().or(loaded_at);
+        let mut changed: Vec<ChangedFile> = files.filter(|file| since(file).is_some_and(|at| file.modified_at > at)).collect();
         changed.sort_by(|one, other| other.modified_at.cmp(&one.modified_at).then_with(|| one.path.cmp(&other.path)));
         let further = u32::try_from(changed.len().saturating_sub(MAX_NAMED)).unwrap_or(u32::MAX);
         changed.truncate(MAX_NAMED);
@@ -72,13 +88,22 @@ mod tests {
 
     #[test]
     fn only_files_that_changed_later_are_listed_newest_first() {
-        let at = Some(Timestamp::from_milliseconds(5 * 60_000));
-        let fresh = Freshness::of("ole".to_owned(), at, [file("a", 4), file("b", 6), file("c", 5), file("d", 9), file("b", 6)]);
+        let (at, nothing) = (Some(Timestamp::from_milliseconds(5 * 60_000)), BTreeMap::new());
+        let fresh = Freshness::of("ole".to_owned(), at, &nothing, [file("a", 4), file("b", 6), file("c", 5), file("d", 9), file("b", 6)]);
         assert_eq!(fresh.changed, [file("d", 9), file("b", 6)]);
         assert_eq!(fresh.count(), 2);
-        assert_eq!(Freshness::of("ole".to_owned(), None, [file("a", 4)]).count(), 0);
-        let many = Freshness::of("ole".to_owned(), at, (0..25).map(|number| file(&number.to_string(), 6)));
+        assert_eq!(Freshness::of("ole".to_owned(), None, &nothing, [file("a", 4)]).count(), 0);
+        let many = Freshness::of("ole".to_owned(), at, &nothing, (0..25).map(|number| file(&number.to_string(), 6)));
         assert_eq!((many.changed.len(), many.further, many.count()), (MAX_NAMED, 5, 25));
+    }
+
+    #[test]
+    fn file_that_was_read_later_counts_since_then() {
+        let start = Some(Timestamp::from_milliseconds(5 * 60_000));
+        let read = ["a", "b"].map(|path| (path.to_owned(), Timestamp::from_milliseconds(8 * 60_000))).into();
+        let files = || [file("a", 7), file("b", 9), file("c", 7), file("d", 4)];
+        assert_eq!(Freshness::of("ole".to_owned(), start, &read, files()).changed, [file("b", 9), file("c", 7)]);
+        assert_eq!(Freshness::of("ole".to_owned(), None, &read, files()).changed, [file("b", 9)], "nothing is known of the others");
     }
 
     #[test]

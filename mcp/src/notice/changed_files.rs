@@ -46,12 +46,12 @@ impl SeenFiles {
 
 /// Compares the files of an agent. None for one without claims and zones.
 async fn freshness(db: &Db, agent: &AgentCaller) -> Result<Option<Freshness>, Failure> {
-    let AgentFiles { agent, claims, zone, worktree_of, loaded_at, .. } = db.agent_files(&agent.project_id, &agent.name).await?;
+    let AgentFiles { agent, claims, zone, worktree_of, loaded_at, loaded, .. } = db.agent_files(&agent.project_id, &agent.name).await?;
     let paths = [claims, zone].concat();
     if paths.is_empty() {
         return Ok(None);
     }
     let checkout = checkout_for(db, &agent.project_id, worktree_of.as_ref()).await?;
     let files = file_times(checkout, paths).await?;
-    Ok(Some(Freshness::of(agent.name, loaded_at, files.into_iter().flatten())))
+    Ok(Some(Freshness::of(agent.name, loaded_at, &loaded, files.into_iter().flatten())))
 }

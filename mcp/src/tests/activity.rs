@@ -7,6 +7,8 @@ use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 use domain::team::role::Role;
+use domain::time::Timestamp;
+use domain::warroom::freshness::LoadedFile;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Client, call, done, refused};
@@ -70,6 +72,8 @@ async fn activity_of_an_agent_is_that_of_its_files_its_zone_or_its_calls() {
     done(&mara, "claim_file", json!({"file_path": "src/a.rs"})).await;
     done(&mara, "claim_file", json!({"file_path": "src/new.rs"})).await;
     let held = check().await;
+    let party = done(&lena, "party_status", json!({})).await.text;
+    assert!(party.contains("holds src/a.rs, src/new.rs (src/a.rs changed "), "{party}");
     assert!(held.text.contains("holds src/a.rs: changed ") && held.text.contains("holds src/new.rs: no such file"), "{}", held.text);
     assert!(held.data["activity"]["zone"].as_array().unwrap().is_empty(), "files count before a zone");
     assert!(!held.text.contains("may be stuck"), "it called just now: {}", held.text);
@@ -93,6 +97,21 @@ async fn activity_of_a_managed_agent_is_in_its_worktree() {
     let own = done(&client, "check_freshness", json!({})).await;
     assert_eq!(own.data["freshness"]["agent"], name);
     assert!(!own.data["freshness"]["loaded_at"].is_null(), "its run started: {}", own.text);
+    let changed = async || -> Vec<String> {
+        let files = done(&client, "check_freshness", json!({})).await.data["freshness"]["changed"].clone();
+        files.as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(changed().await, ["page.html"], "it was written after the start");
+    // The output of the run shows that it knows the file, and that it read another one.
+    let read = |path: &str, at: Timestamp| LoadedFile { path: path.to_owned(), at };
+    repo::testing::write_in(&coder.worktree, "notes.md", "one");
+    let (before, after) = (db::now().before(Duration::from_secs(60)), db::now().after(Duration::from_secs(60)));
+    board.db.record_loaded_files(&coder.run.run.id, vec![read("page.html", after), read("notes.md", before)]).await.unwrap();
+    assert_eq!(changed().await, ["notes.md"]);
+    let party = done(&lena, "party_status", json!({})).await;
+    assert!(party.text.contains("holds page.html (changed "), "{}", party.text);
+    let member = party.data["agents"].as_array().unwrap().iter().find(|agent| agent["name"] == name).unwrap();
+    assert_eq!(member["last_change"]["path"], "page.html", "{member}");
 }
 
 #[tokio::test]

@@ -5,7 +5,10 @@ use domain::board::stage::Stage;
 use domain::board::task::{NewTask, TaskUpdate};
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::time::Timestamp;
 use domain::warroom::context_left::ContextReport;
+use domain::warroom::freshness::{LoadedFile, MAX_LOADED};
 use domain::warroom::zone::NewZone;
 
 use crate::tests::external_agents::{assigned, call, crew, stage, update};
@@ -90,9 +93,34 @@ async fn files_of_an_agent_are_its_claims_zones_and_plans() {
     let working = store.db.agent_files(&store.project, &name).await.unwrap();
     assert_eq!((working.claims, working.worktree_of.as_ref()), (paths(&["src/c.rs"]), Some(&own)));
     assert!(working.loaded_at.is_some(), "the start of its run");
+    assert!(working.loaded.is_empty(), "it read nothing yet");
     assert_eq!(code(store.db.agent_files(&store.project, "nobody").await), "unknown-agent");
     assert_eq!(code(store.db.agent_files(&"PROJ-404".parse().unwrap(), "ben").await), "not-found");
     let party = store.db.party(&store.project).await.unwrap();
     let ben = party.iter().find(|member| member.agent.name == "ben").unwrap();
     assert_eq!((ben.claims.clone(), ben.activity_count, ben.is_report_due), (paths(&["src/a.rs"]), 1, false));
+}
+
+#[tokio::test]
+async fn files_that_a_run_loaded_are_known_until_it_ends() {
+    let store = Store::board().await;
+    let task = store.task("Own").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let name = coder.caller.name().unwrap();
+    let at = |second: i64| Timestamp::from_milliseconds(second * 1_000);
+    let file = |path: &str, second: i64| LoadedFile { path: path.to_owned(), at: at(second) };
+    let loaded = async || store.db.agent_files(&store.project, &name).await.unwrap().loaded;
+    let seq = store.db.latest();
+    store.db.record_loaded_files(&coder.run, vec![file("a.rs", 1), file("b.rs", 2)]).await.unwrap();
+    store.db.record_loaded_files(&coder.run, vec![file("a.rs", 3)]).await.unwrap();
+    assert_eq!(loaded().await.into_iter().collect::<Vec<_>>(), [("a.rs".to_owned(), at(3)), ("b.rs".to_owned(), at(2))]);
+    assert!(store.kinds_since(seq).await.is_empty(), "it is no news");
+    let many = (0..MAX_LOADED).map(|number| file(&format!("{number}"), 10)).collect();
+    store.db.record_loaded_files(&coder.run, many).await.unwrap();
+    let kept = loaded().await;
+    assert!(kept.len() == MAX_LOADED && !kept.contains_key("a.rs"), "the oldest are forgotten");
+    store.end(&coder.run, EndClass::Parked, None).await;
+    store.db.record_loaded_files(&coder.run, vec![file("late.rs", 11)]).await.unwrap();
+    assert!(!store.dump().await.iter().any(|row| row.starts_with("run_files")), "nothing is kept of a run that ended");
+    assert!(loaded().await.is_empty());
 }

@@ -12,13 +12,14 @@ use crate::warroom::briefing::row::{ASSIGNED_TASKS, INTEL, OPEN_TASKS, TRAPS};
 use crate::warroom::claim::row::{ANY_WAIT, CLAIMS, EXTERNAL, HELD, ONE, WAITS, near_sql};
 use crate::warroom::debrief::{row as debrief, write as debrief_writes};
 use crate::warroom::formation::INDEPENDENT;
+use crate::warroom::freshness::{row as freshness, write as freshness_writes};
 use crate::warroom::handover::row::{PAGE, UNREAD, WAITING};
 use crate::warroom::handover::write::MARK_READ;
 use crate::warroom::heat_map::row as heat_map;
 use crate::warroom::knowledge::files::PENDING;
 use crate::warroom::knowledge::row as knowledge;
-use crate::warroom::old_task::{row as old_tasks, write as old_task_writes};
 use crate::warroom::lead::row::party;
+use crate::warroom::old_task::{row as old_tasks, write as old_task_writes};
 use crate::warroom::oracle::row as oracle;
 use crate::warroom::oracle::write::COUNT;
 use crate::warroom::raid_log::row::list_sql;
@@ -101,9 +102,12 @@ async fn claims_are_read_for_one_repository() {
         (ONE, &["(git_dir=? AND key=?)"]),
         (HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
         (ANY_WAIT, &["(git_dir=?)"]),
-    ] {
         (party::HELD, &["claims_by_agent (project_id=? AND agent_name=?)"]),
         (party::PLANNED, &["assigned_to=?"]),
+        (freshness::OF_RUN, &["(run_id=?)"]),
+        (freshness_writes::CUT, &["(run_id=? AND path=?)"]),
+        (freshness_writes::FORGET, &["(run_id=?)"]),
+    ] {
         let plan = plan(&store, statement).await;
         assert!(indexes.iter().all(|index| plan.contains(index)) && !plan.contains("SCAN c"), "{statement}: {plan}");
     }

@@ -4,6 +4,7 @@
 
 use db::AgentFiles;
 use domain::warroom::agent_activity::{AgentActivity, FileChange, QUIET_AFTER};
+use domain::warroom::claim::ClaimPath;
 use domain::warroom::freshness::Freshness;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,7 +32,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "check_freshness",
-        description: "Call this to see which files of an agent's claims, zone and tasks changed since it loaded them: its last set_context, or the start of its run.",
+        description: "Call this to see which files of an agent's claims, zone and tasks changed since it loaded them: its last set_context, or when its run read each.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: AUDIENCE,
@@ -110,10 +111,12 @@ async fn check_freshness(call: Call, given: CheckFreshness) -> Result<Answer, Fa
         Some(name) => name,
         None => call.name()?,
     };
-    let AgentFiles { agent, claims, zone, planned, worktree_of, loaded_at, .. } = call.db.agent_files(&project, &name).await?;
+    let AgentFiles { agent, claims, zone, planned, worktree_of, loaded_at, loaded, .. } = call.db.agent_files(&project, &name).await?;
     let checkout = checkout_for(&call.db, &project, worktree_of.as_ref()).await?;
-    let files = file_times(checkout, [claims, zone, planned].concat()).await?;
-    let freshness = Freshness::of(agent.name, loaded_at, files.into_iter().flatten());
+    // What it has read itself may be anywhere.
+    let read = loaded.keys().filter_map(|path| path.parse::<ClaimPath>().ok()).filter(|path| !path.is_glob()).collect();
+    let files = file_times(checkout, [claims, zone, planned, read].concat()).await?;
+    let freshness = Freshness::of(agent.name, loaded_at, &loaded, files.into_iter().flatten());
     let mut text = match (freshness.loaded_at, freshness.count()) {
         (None, _) => format!("Nothing is known of when {} loaded its files. It says so with set_context.", freshness.agent),
         (Some(at), 0) => format!("No file of {} changed since {at}.", freshness.agent),
