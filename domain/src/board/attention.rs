@@ -122,7 +122,7 @@ pub struct Attention {
     /// The limit that is reached. Raising it settles the attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitScope>,
-    /// The agent that was removed. What it wrote down stays, and whoever continues reads it.
+    /// The agent that was removed. Its knowledge stays, and its successor reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! Which files an agent has loaded, by its output: those that it read or wrote with the tools for that. Pure.
 //!
-//! It must not know what that is used for. What a shell command reads is not seen.
+//! It must not know what that is used for. Files that only a shell command reads are not seen.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

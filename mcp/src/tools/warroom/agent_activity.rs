@@ -113,7 +113,7 @@ async fn check_freshness(call: Call, given: CheckFreshness) -> Result<Answer, Fa
     };
     let AgentFiles { agent, claims, zone, planned, worktree_of, loaded_at, loaded, .. } = call.db.agent_files(&project, &name).await?;
     let checkout = checkout_for(&call.db, &project, worktree_of.as_ref()).await?;
-    // What it has read itself may be anywhere.
+    // Its run may have read files that are in none of these.
     let read = loaded.keys().filter_map(|path| path.parse::<ClaimPath>().ok()).filter(|path| !path.is_glob()).collect();
     let files = file_times(checkout, [claims, zone, planned, read].concat()).await?;
     let freshness = Freshness::of(agent.name, loaded_at, &loaded, files.into_iter().flatten());

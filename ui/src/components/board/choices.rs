@@ -138,7 +138,7 @@ fn AssessDialog(project: ProjectId, task: TaskId, agent: Option<String>, close: 
     .into_any()
 }
 
-/// What the investigator looks at, which the person may change.
+/// The subject of the investigation, which the person may change.
 fn subject(task: &TaskId, agent: Option<&str>) -> String {
     format!("what {} left of {task}, and how much of it can be used", agent.unwrap_or("its agent"))
 }

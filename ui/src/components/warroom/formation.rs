@@ -136,7 +136,7 @@ fn advice(class: AgentClass, formation: &Formation) -> (u32, &'static str) {
     }
 }
 
-/// What limits the coders now.
+/// The limit of coders that is set now.
 fn now_set(limit: Option<u32>) -> String {
     limit.map_or_else(|| "Now: no limit of its own.".to_owned(), |most| format!("Now: {} at most.", counted(most.into(), "coder")))
 }

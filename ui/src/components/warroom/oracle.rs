@@ -91,7 +91,7 @@ fn QuestionRow(question: OracleQuestion) -> impl IntoView {
     .into_any()
 }
 
-/// Who asked whom, such as `you asked mara`.
+/// The asker and the expert, such as `you asked mara`.
 fn route(question: &OracleQuestion) -> String {
     format!("{} asked {}", name_label(&question.asker), name_label(&question.oracle))
 }

@@ -1,4 +1,4 @@
-//! What the experts of the zones were used for: questions, answers, and how much askers read instead of the files.
+//! The use of the experts of zones: questions, answers, and how much askers read instead of the files.
 
 use domain::runs::usage::tokens;
 use domain::warroom::oracle::OracleUse;
