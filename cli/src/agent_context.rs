@@ -144,6 +144,7 @@ impl TestBoard {
             handoff: &Handoff::default(),
             inbox: &Inbox { messages: Vec::new(), remaining: 0 },
             resumes: false,
+            setup: "",
         });
         text.replace(TITLE, "").replace(DESCRIPTION, "")
     }

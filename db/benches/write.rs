@@ -107,6 +107,7 @@ async fn project(db: &Db) -> Outcome<ProjectId> {
         branches: Vec::new(),
         uncommitted: 0,
         identity: None,
+        detection: domain::runs::profile::detection::Detection::default(),
     };
     Ok(db.create_project(&owner(), NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
 }

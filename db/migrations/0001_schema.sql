@@ -36,6 +36,8 @@ CREATE TABLE projects (
   budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
   -- How many of its coders work at the same time at most; without it, the configuration alone limits them.
   max_coders         INTEGER CHECK (max_coders > 0),
+  -- How its checkouts are prepared.
+  profile            TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(profile)),
   -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
   -- Whether edits of files that another agent claimed are refused or only warned about.
   claim_mode         TEXT NOT NULL DEFAULT 'enforced' CHECK (claim_mode IN ('enforced', 'advisory')),

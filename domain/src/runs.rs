@@ -16,6 +16,7 @@ pub mod output;
 pub mod parking;
 pub mod pause;
 pub mod permission;
+pub mod profile;
 pub mod protected_paths;
 pub mod rescue;
 pub mod run;

@@ -37,6 +37,7 @@ use crate::runs::evidence::Sha;
 use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
 use crate::runs::permission::{PermissionAnswer, PermissionRequest};
+use crate::runs::profile::Profile;
 use crate::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use crate::team::person::Person;
 use crate::time::Timestamp;
@@ -117,6 +118,9 @@ pub struct NewProject {
     /// The budget in millionths of a US dollar. The default is in the configuration.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,
+    /// How checkouts are prepared. Only the owner may give it; the default is that of the newest project on the repository.
+    #[serde(default)]
+    pub profile: Option<Profile>,
 }
 
 /// `PATCH /api/projects/{id}`.
@@ -145,6 +149,9 @@ pub struct ProjectPatch {
     /// Another local branch, for example because the base branch was renamed or deleted.
     #[serde(default)]
     pub base_branch: Option<String>,
+    /// Replaces how checkouts are prepared, from the next attempt on. Only the owner may change it.
+    #[serde(default)]
+    pub profile: Option<Profile>,
 }
 
 /// `POST /api/projects/{id}/relocate`.

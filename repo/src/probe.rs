@@ -59,6 +59,7 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
         repo_path: to_utf8(&found.top)?,
         git_dir: to_utf8(&found.git_dir)?,
         base_branch,
+        detection: repository.detect_profile(&sha(base))?,
         base_sha: sha(base),
         // Do not offer our own branches as a base.
         branches: branches.into_iter().filter(|name| !name.starts_with("vibe-relay/") && !name.starts_with("vr/")).collect(),

@@ -74,6 +74,12 @@ pub fn filter_env_for_desktop(parent: impl IntoIterator<Item = (OsString, OsStri
     kept
 }
 
+/// Returns the variables of `parent` that a person named for the agents of a project. Ours stay reserved.
+pub fn named(names: &[String], parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let passes = |name: &OsStr| names.iter().any(|named| name == named.as_str() && !is_reserved(named));
+    parent.into_iter().filter(|(name, _)| passes(name)).collect()
+}
+
 /// The variables that a run adds to the inherited ones. They are written to the run's folder, so they contain nothing inherited: a key in
 /// the server's environment never reaches the disk.
 #[derive(Debug, Clone, Copy)]

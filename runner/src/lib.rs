@@ -21,6 +21,7 @@ mod retry;
 pub mod run_dir;
 mod runs;
 pub mod schedule;
+pub mod setup;
 pub mod shell_writes;
 pub mod shim;
 mod supervisor;

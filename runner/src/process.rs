@@ -92,16 +92,18 @@ fn installed_path(path: PathBuf) -> PathBuf {
 /// Starts `program shim RUN_DIR`, which then outlives this process. This process takes the run's lock and passes it as the shim's stdin,
 /// so a started run never looks dead and never starts twice.
 ///
+/// `inherited` names variables that the run gets besides the usual ones.
+///
 /// Returns the process, or `None` where the system does not identify it. Blocks. Call it inside a tokio runtime: a task reaps the shim.
 ///
 /// # Errors
 /// When the run has a shim already, or the program cannot be started.
-pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<Option<ShimProcess>> {
+pub fn start_shim(program: &Path, run_dir: &RunDir, inherited: &[String]) -> Result<Option<ShimProcess>> {
     let marker = run_dir.spec()?.marker;
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
     let mut command = command(program, run_dir.path(), env::filter_env(std::env::vars_os()));
     // No process group here: the shim starts a session first, which a group leader cannot do.
-    command.env(env::MARKER, marker);
+    command.envs(env::named(inherited, std::env::vars_os())).env(env::MARKER, marker);
     command.arg0("vibe-relay").arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
     let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
     // The child is not reaped yet, so its id is its own.
@@ -111,21 +113,36 @@ pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<Option<ShimProcess
     Ok(process.map(|process| ShimProcess { pid: process.pid, started: process.started }))
 }
 
-/// Starts the agent of a run as the leader of its own process group. Its output goes to the run's files, and its stdin is a pipe.
+/// Starts a program of a run, its agent or a setup command, as the leader of its own process group.
 ///
 /// # Errors
 /// When the program or its folder does not exist, or the program is not executable.
-pub(crate) fn start_agent(spec: &RunSpec, run_dir: &RunDir) -> Result<std::process::Child> {
-    let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
+pub(crate) fn start_agent(spec: &RunSpec, argv: &[String], streams: Streams<'_>) -> Result<std::process::Child> {
+    let (program, arguments) = argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
     // The shim's own environment is already filtered.
     let mut command = command(Path::new(program), &spec.cwd, std::env::vars_os());
     command.args(arguments);
-    start_in_group(command, Path::new(program), spec, run_dir)
+    start_in_group(command, Path::new(program), spec, streams)
 }
 
-fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, run_dir: &RunDir) -> Result<std::process::Child> {
+/// Where the output of a program of a run goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Streams<'a> {
+    /// To the files of the run. Stdin is a pipe.
+    Agent(&'a RunDir),
+    /// All of it into one pipe. There is no stdin.
+    Setup(&'a io::PipeWriter),
+}
+
+fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, streams: Streams<'_>) -> Result<std::process::Child> {
     command.envs(&spec.env).process_group(0);
-    command.stdin(Stdio::piped()).stdout(run_dir.append(RAW_OUTPUT_FILE)?).stderr(run_dir.append("stderr")?);
+    match streams {
+        Streams::Agent(run_dir) => command.stdin(Stdio::piped()).stdout(run_dir.append(RAW_OUTPUT_FILE)?).stderr(run_dir.append("stderr")?),
+        Streams::Setup(output) => {
+            let end = || output.try_clone().map_err(|source| not_started(program, source));
+            command.stdin(Stdio::null()).stdout(end()?).stderr(end()?)
+        }
+    };
     command.spawn().map_err(|source| not_started(program, source))
 }
 

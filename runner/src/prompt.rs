@@ -74,6 +74,8 @@ pub struct PromptInput<'a> {
     pub inbox: &'a Inbox,
     /// Whether the run resumes the session of an earlier attempt.
     pub resumes: bool,
+    /// How the worktree was prepared, if it was.
+    pub setup: &'a str,
 }
 
 /// The tags that structure a prompt. They are escaped in content.
@@ -102,6 +104,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         ("Branch", input.branch),
         ("Worktree", input.worktree),
         ("Rules", input.rules.unwrap_or("")),
+        ("Setup", input.setup),
         ("Task", card.id.as_str()),
         ("Base", input.base),
         ("Base branch", input.base_branch),

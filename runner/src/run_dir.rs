@@ -14,6 +14,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::jail::JailSpec;
+use crate::setup::SetupSpec;
 
 /// The folder of one run, mode 0700:
 ///
@@ -48,6 +49,9 @@ pub struct RunSpec {
     /// The jail around the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jail: Option<JailSpec>,
+    /// What prepares the checkout before the agent starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<SetupSpec>,
 }
 
 /// The format of a run's folder and of the commands to its shim. A change that an older shim or server would misread needs the next number.
@@ -96,6 +100,8 @@ pub enum ExitErrorKind {
     MissingProgram,
     /// The program exists, but could not be started.
     StartFailed,
+    /// A setup command failed, so the agent was not started.
+    SetupFailed,
     /// The agent wrote more than [`RunSpec::output_limit`], so the shim ended it.
     OutputLimit,
     /// The kernel killed it because memory ran out.

@@ -11,6 +11,7 @@ mod agent;
 pub mod control;
 mod out_of_memory;
 mod priority;
+mod setup;
 mod socket;
 mod supervise;
 mod sweep;

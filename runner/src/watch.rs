@@ -51,6 +51,7 @@ use crate::procfs;
 use crate::run_dir::RunDir;
 use crate::runs::parking;
 use crate::runs::run::RunContext;
+use crate::setup;
 use crate::shim::control::Control;
 use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
@@ -279,7 +280,7 @@ impl<'a> Watcher<'a> {
         let written = spawn_blocking(move || {
             let end = line.end();
             let events = match line {
-                TailLine::Text { text, .. } => decode(&text),
+                TailLine::Text { text, .. } => setup::decode(&text).unwrap_or_else(|| decode(&text)),
                 TailLine::TooLong { bytes, .. } => vec![left_out(format!("a line of {bytes} bytes was left out"))],
                 TailLine::Flood { lines, .. } => vec![left_out(format!("{lines} lines that are no messages were left out"))],
             };

@@ -70,6 +70,7 @@ async fn store(server: &TestServer) -> f64 {
         branches: Vec::new(),
         uncommitted: 0,
         identity: None,
+        detection: domain::runs::profile::detection::Detection::default(),
     };
     let project = db.create_project(&Caller::owner(), NewProject { title: "Alone".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let new: NewTask = serde_json::from_str(r#"{"title": "Alone"}"#).unwrap();

@@ -100,6 +100,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         max_coders: None,
+        profile: domain::runs::profile::Profile::default(),
         paused_at: None,
         archived_at: None,
         deleted_at: None,

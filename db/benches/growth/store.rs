@@ -288,5 +288,6 @@ fn probe() -> RepositoryInfo {
         branches: Vec::new(),
         uncommitted: 0,
         identity: None,
+        detection: domain::runs::profile::detection::Detection::default(),
     }
 }

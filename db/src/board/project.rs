@@ -15,6 +15,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{BaseEvidence, RepositoryInfo};
 use domain::runs::limit::LimitScope;
+use domain::runs::profile::Profile;
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
 
@@ -46,10 +47,12 @@ impl Db {
                 if plan && description.is_none() {
                     return Err(Refusal::invalid("description", "a planner needs a goal", "Describe the goal, or create an empty board.").into());
                 }
+                let profile = new.profile.map(|given| checked_profile(&caller, given)).transpose()?.as_ref().map(serde_json::to_string).transpose()?;
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, allowed_access)
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, profile, allowed_access)
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11,
+                             COALESCE($12, (SELECT profile FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '{}'),
                              COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'))",
                 )
                 .bind(id.as_str())
@@ -63,6 +66,7 @@ impl Db {
                 .bind(new.plan_approval.unwrap_or(PlanApproval::Auto).as_str())
                 .bind(checked_budget(new.budget_micro_usd)?)
                 .bind(tx.now.to_string())
+                .bind(profile)
                 .execute(&mut tx.connection)
                 .await?;
                 context::insert_own(tx, &caller, &id, None, &title).await?;
@@ -121,17 +125,18 @@ impl Db {
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let max_coders = if patch.max_coders.is_some() { checked_coders(patch.max_coders)? } else { before.max_coders };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
+                let profile = patch.profile.filter(|profile| *profile != before.profile).map(|given| checked_profile(&caller, given)).transpose()?;
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
                 let is_unchanged = is_unchanged && max_coders == before.max_coders;
-                if is_unchanged && allowed.is_none() && base.is_none() {
+                if is_unchanged && allowed.is_none() && base.is_none() && profile.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
                 sqlx::query(
                     "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, claim_mode = $7, max_coders = $8,
-                       updated_at = $5 WHERE id = $1",
+                       profile = $9, updated_at = $5 WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(title)
@@ -141,6 +146,7 @@ impl Db {
                 .bind(budget)
                 .bind(claim_mode.as_str())
                 .bind(max_coders)
+                .bind(serde_json::to_string(profile.as_ref().unwrap_or(&before.profile))?)
                 .execute(&mut tx.connection)
                 .await?;
                 if budget != before.budget_micro_usd {
@@ -179,6 +185,12 @@ fn checked_coders(given: Option<u32>) -> Result<Option<u32>> {
         }
         most => Ok(most.filter(|most| *most > 0)),
     }
+}
+
+/// Checks a profile. Its commands run as the owner does, so nobody else sets them.
+fn checked_profile(caller: &Caller, given: Profile) -> Result<Profile> {
+    caller.require_owner("setting how checkouts are prepared")?;
+    Ok(given.checked()?)
 }
 
 /// Checks a budget. Zero stands for none.

@@ -171,7 +171,7 @@ impl Db {
             "SELECT CASE WHEN r.failure = 'context_full' OR length(r.id) < length(t.forgotten_run)
                        OR (length(r.id) = length(t.forgotten_run) AND r.id <= t.forgotten_run) THEN NULL ELSE r.session_id END
               FROM agent_runs r JOIN tasks t ON t.id = r.task_id
-              WHERE r.task_id = $1 AND r.phase = $2 AND r.session_id IS NOT NULL ORDER BY length(r.id) DESC, r.id DESC LIMIT 1",
+              WHERE r.task_id = $1 AND r.phase = $2 AND r.session_id IS NOT NULL AND COALESCE(r.end_class, '') <> 'not_set_up' ORDER BY length(r.id) DESC, r.id DESC LIMIT 1",
         )
         .bind(task.as_str())
         .bind(phase.as_str())
@@ -203,7 +203,7 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let run_dir = folder_name(&new.runs_root, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at, started_uptime_ms, sandbox)
-         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited')), $4, $5, $6, $7, $8, $9, $10)",
+         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited', 'not_set_up')), $4, $5, $6, $7, $8, $9, $10)",
     )
     .bind(id.as_str())
     .bind(new.task.as_str())

@@ -300,6 +300,7 @@ pub(super) fn probe() -> RepositoryInfo {
         branches: vec!["main".to_owned()],
         uncommitted: 0,
         identity: None,
+        detection: domain::runs::profile::detection::Detection::default(),
     }
 }
 

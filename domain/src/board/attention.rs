@@ -46,6 +46,8 @@ vocabulary! {
         ProtectedPaths = "protected_paths",
         /// Its agent asks whether it may use a tool.
         Permission = "permission",
+        /// A setup command of the project failed in its checkout.
+        Setup = "setup",
         /// A person interrupted its agent, which waits for a message.
         Interrupted = "interrupted",
     }
@@ -188,6 +190,12 @@ impl Attention {
     pub fn protected_paths(change: &ProtectedChange) -> Self {
         let detail = format!("The approved commit changes protected paths: {}. Press Approve to merge it, or send it back.", change.named());
         Self::new(AttentionKind::ProtectedPaths, detail)
+    }
+
+    /// Creates the attention for a checkout that could not be set up.
+    pub fn setup_failed(error: &str) -> Self {
+        let failure = FailureClass::Setup;
+        Self::new(AttentionKind::Setup, format!("No agent started: {error}. No attempt was used. {}", failure.remedy()))
     }
 
     /// Creates the attention for a limit that the agent program enforced itself.

@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::land::Landing;
+use crate::runs::profile::Profile;
 use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -72,6 +73,9 @@ pub struct Project {
     /// How many of its coders work at the same time at most; otherwise the configuration alone limits them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_coders: Option<u32>,
+    /// How its checkouts are prepared.
+    #[serde(default)]
+    pub profile: Profile,
     /// The accesses of its agents besides the usual, which the owner allowed.
     pub allowed_access: Vec<Access>,
     /// Since when a person lets no new agent start in it.

@@ -294,8 +294,10 @@ fn run(event: &RunChange, task: &str) -> String {
             (EndClass::AwaitingAnswer, _) => format!("recorded that the agent on {task} waits for an answer"),
             (EndClass::Stopped, _) => format!("recorded that the agent on {task} stopped"),
             (EndClass::Limited, _) => format!("recorded that the agent on {task} handed over"),
-            (EndClass::Failed | EndClass::Parked, Some(failure)) => format!("ended an attempt on {task}: {}", failure.sentence()),
-            (EndClass::Failed | EndClass::Parked, None) => format!("ended an attempt on {task}"),
+            (EndClass::Failed | EndClass::Parked | EndClass::NotSetUp, Some(failure)) => {
+                format!("ended an attempt on {task}: {}", failure.sentence())
+            }
+            (EndClass::Failed | EndClass::Parked | EndClass::NotSetUp, None) => format!("ended an attempt on {task}"),
         },
         RunChange::AccessRefused { access } => {
             format!("refused the agent on {task} {}", count(u32::try_from(access.len()).unwrap_or(u32::MAX), "access"))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::id::TaskId;
+use crate::runs::profile::detection::Detection;
 use crate::runs::protected_paths::ProtectedChange;
 
 /// A full lowercase hexadecimal object id of 40 digits.
@@ -70,6 +71,9 @@ pub struct RepositoryInfo {
     pub uncommitted: u32,
     /// The commit identity that the repository resolves: `Name <mail>`.
     pub identity: Option<String>,
+    /// The tools that the files of the base branch show, and a profile for them, which a person may confirm.
+    #[serde(default)]
+    pub detection: Detection,
 }
 
 /// The facts about a branch that replaces the base branch of a project.

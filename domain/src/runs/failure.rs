@@ -19,6 +19,8 @@ vocabulary! {
         Parked = "parked",
         /// It reached a limit and handed over. It does not count as an attempt.
         Limited = "limited",
+        /// Its checkout could not be set up, so its agent never started. It does not count as an attempt.
+        NotSetUp = "not_set_up",
     }
 }
 
@@ -48,6 +50,8 @@ vocabulary! {
         Protocol = "protocol",
         /// The checkout could not be created.
         Checkout = "checkout",
+        /// A setup command of the project failed.
+        Setup = "setup",
         Spawn = "spawn",
         RateLimited = "rate_limited",
         SignedOut = "signed_out",
@@ -81,6 +85,7 @@ impl FailureClass {
             Self::Unresponsive => "the agent stopped responding",
             Self::Protocol => "the agent program does not keep to its protocol",
             Self::Checkout => "its checkout could not be created",
+            Self::Setup => "its checkout could not be set up",
             Self::Spawn => "its process could not be started",
             Self::RateLimited => ParkReason::RateLimited.sentence(),
             Self::SignedOut => ParkReason::SignedOut.sentence(),
@@ -121,6 +126,7 @@ impl FailureClass {
     pub const fn reaction(self) -> Reaction {
         match self {
             Self::ContextFull => Reaction::NewSession,
+            Self::Setup => Reaction::AskAboutSetup,
             _ if self.is_limit() => Reaction::Ask,
             _ if self.park_reason().is_some() => Reaction::Park,
             _ => Reaction::Retry,
@@ -141,6 +147,7 @@ impl FailureClass {
             Self::ContextFull => "Nothing to do: the task goes on in a new conversation. Split it if that happens often.",
             Self::NoOutcome => "Answer its last words in a comment, then press Retry.",
             Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
+            Self::Setup => "Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.",
             Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",
             _ => "Do what the error says, then press Retry.",
         }
@@ -158,6 +165,8 @@ pub enum Reaction {
     Ask,
     /// The task goes on in a new session.
     NewSession,
+    /// The task waits for a person, who repairs the setup.
+    AskAboutSetup,
 }
 
 impl Reaction {
@@ -171,6 +180,7 @@ impl Reaction {
             Self::Park => "Starts no agent of any task, and lets one try from time to time. No attempt is used.",
             Self::Ask => "Tells the agent to hand over, ends it, and asks you. No attempt is used.",
             Self::NewSession => "Starts a new session, which reads where the last one stood. No attempt is used.",
+            Self::AskAboutSetup => "Starts no agent, and asks you. No attempt is used.",
         }
     }
 }
@@ -193,7 +203,7 @@ mod tests {
         for class in FailureClass::ALL.iter().copied() {
             let remedy = class.remedy();
             match class.reaction() {
-                Reaction::Retry => assert!(remedy.ends_with("then press Retry."), "{class}: {remedy}"),
+                Reaction::Retry | Reaction::AskAboutSetup => assert!(remedy.ends_with("then press Retry."), "{class}: {remedy}"),
                 Reaction::Ask => assert!(remedy.starts_with("Press Raise"), "{class}: {remedy}"),
                 Reaction::Park => assert_eq!(Some(remedy), class.park_reason().map(ParkReason::remedy)),
                 Reaction::NewSession => assert_eq!(class, FailureClass::ContextFull),

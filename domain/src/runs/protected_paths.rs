@@ -48,14 +48,20 @@ pub fn problem(glob: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a glob matches `path` or a folder that it is in. Names are compared without case, because some disks do.
 fn is_protected(path: &str, globs: &[String]) -> bool {
+    is_named(path, globs) || globs.iter().any(|glob| replaces_folder(&parts(glob), &path.split('/').collect::<Vec<_>>()))
+}
+
+/// Whether a glob matches `path` or a folder that it is in. Names are compared without case, because some disks do.
+pub fn is_named(path: &str, globs: &[String]) -> bool {
     let path: Vec<&str> = path.split('/').collect();
-    globs.iter().any(|glob| {
-        let anywhere = if glob.contains('/') { None } else { Some("**") };
-        let glob: Vec<&str> = anywhere.into_iter().chain(glob.split('/')).chain(["**"]).collect();
-        matches(&glob, &path, |name| *name == "**", |one, other| is_name(one, other)) || replaces_folder(&glob, &path)
-    })
+    globs.iter().any(|glob| matches(&parts(glob), &path, |name| *name == "**", |one, other| is_name(one, other)))
+}
+
+/// A glob without a `/` matches in every folder.
+fn parts(glob: &str) -> Vec<&str> {
+    let anywhere = if glob.contains('/') { None } else { Some("**") };
+    anywhere.into_iter().chain(glob.split('/')).chain(["**"]).collect()
 }
 
 /// Whether `path` is a folder that leads to what the glob names. A file or a link in its place removes or replaces that.

@@ -54,6 +54,10 @@ pub enum RunOutcome {
     Spawn {
         detail: String,
     },
+    /// The checkout could not be set up, so the agent was not started.
+    SetupFailed {
+        detail: String,
+    },
     /// Bubblewrap could not build the jail.
     NoJail {
         text: String,
@@ -107,6 +111,7 @@ impl RunOutcome {
             Self::DiskFull { .. } => Some(FailureClass::DiskFull),
             Self::OutOfMemory { .. } => Some(FailureClass::SystemLimit),
             Self::Spawn { .. } => Some(FailureClass::Spawn),
+            Self::SetupFailed { .. } => Some(FailureClass::Setup),
             Self::NoJail { .. } => Some(FailureClass::Sandbox),
             Self::Lost => Some(FailureClass::Lost),
             Self::Protocol { .. } => Some(FailureClass::Protocol),
@@ -143,6 +148,7 @@ impl RunOutcome {
                 _ => return None,
             },
             Self::Spawn { detail }
+            | Self::SetupFailed { detail }
             | Self::OutOfMemory { detail }
             | Self::DiskFull { text: detail }
             | Self::NoJail { text: detail }
@@ -160,7 +166,7 @@ impl RunOutcome {
             }
             Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
         };
-        Some(domain::text::excerpt(&text, 500))
+        Some(domain::text::excerpt(&text, 800))
     }
 }
 
@@ -179,6 +185,7 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
         match error.kind {
             ExitErrorKind::MissingProgram => return RunOutcome::MissingProgram,
             ExitErrorKind::StartFailed => return RunOutcome::Spawn { detail: error.detail.clone() },
+            ExitErrorKind::SetupFailed => return RunOutcome::SetupFailed { detail: error.detail.clone() },
             ExitErrorKind::OutputLimit => {
                 return RunOutcome::Crashed { code: evidence.exit.code, signal: evidence.exit.signal, text: error.detail.clone() };
             }

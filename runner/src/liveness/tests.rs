@@ -60,6 +60,7 @@ fn run_dir(folder: &tempfile::TempDir) -> RunDir {
         first_line: None,
         output_limit: 1,
         jail: None,
+        setup: None,
     };
     RunDir::create(&folder.path().join("run"), &spec).unwrap()
 }

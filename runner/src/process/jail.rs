@@ -13,16 +13,16 @@ use std::process::Stdio;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::{Result, command, not_started, start_in_group};
+use super::{Result, Streams, command, not_started, start_in_group};
 use crate::jail::JailSpec;
-use crate::run_dir::{RunDir, RunSpec};
+use crate::run_dir::RunSpec;
 
-/// Starts bubblewrap with the agent of a run in its jail, as [`super::start_agent`] does. Returns also the pipe on which bubblewrap reports the
+/// Starts bubblewrap with a program of a run in its jail, as [`super::start_agent`] does. Returns also the pipe on which bubblewrap reports the
 /// jail's first process. The arguments of the jail go through a file in memory, because the agent can read a command line.
 ///
 /// # Errors
 /// As [`super::start_agent`].
-pub(crate) fn start_jail(jail: &JailSpec, spec: &RunSpec, run_dir: &RunDir) -> Result<(std::process::Child, PipeReader)> {
+pub(crate) fn start_jail(jail: &JailSpec, spec: &RunSpec, argv: &[String], streams: Streams<'_>) -> Result<(std::process::Child, PipeReader)> {
     let failed = |source| not_started(&jail.program, source);
     let mut arguments = File::from(memfd_create("arguments", MFdFlags::MFD_CLOEXEC).map_err(|errno| failed(errno.into()))?);
     let list: String = jail.arguments.iter().flat_map(|argument| [argument.as_str(), "\0"]).collect();
@@ -34,8 +34,8 @@ pub(crate) fn start_jail(jail: &JailSpec, spec: &RunSpec, run_dir: &RunDir) -> R
     }
     fcntl(&info, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(|errno| failed(errno.into()))?;
     let mut command = command(&jail.program, &spec.cwd, std::env::vars_os());
-    command.args(["--args", &arguments.as_raw_fd().to_string(), "--info-fd", &report.as_raw_fd().to_string(), "--"]).args(&spec.argv);
-    Ok((start_in_group(command, &jail.program, spec, run_dir)?, info))
+    command.args(["--args", &arguments.as_raw_fd().to_string(), "--info-fd", &report.as_raw_fd().to_string(), "--"]).args(argv);
+    Ok((start_in_group(command, &jail.program, spec, streams)?, info))
 }
 
 /// Starts this program again to forward the connections of `listener` to `socket`, see [`crate::jail::forward`].

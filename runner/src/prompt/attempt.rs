@@ -57,7 +57,7 @@ fn end(run: &Run) -> Option<&'static str> {
     match run.end_class? {
         EndClass::Failed | EndClass::Limited => run.failure.map(|failure| failure.sentence()),
         EndClass::Stopped => Some("it was stopped"),
-        EndClass::Finished | EndClass::AwaitingAnswer | EndClass::Parked => None,
+        EndClass::Finished | EndClass::AwaitingAnswer | EndClass::Parked | EndClass::NotSetUp => None,
     }
 }
 
@@ -70,7 +70,7 @@ fn effort(run: &Run) -> String {
 
 /// Why the last attempt failed, unless a later one had an outcome.
 pub(super) fn last_failure(attempts: &[Run]) -> Option<String> {
-    let last = attempts.iter().rev().find(|run| run.end_class != Some(EndClass::Parked))?;
+    let last = attempts.iter().rev().find(|run| !matches!(run.end_class, Some(EndClass::Parked | EndClass::NotSetUp)))?;
     let failure = last.failure.filter(|_| matches!(last.end_class, Some(EndClass::Failed | EndClass::Limited)))?;
     let error = last.error.as_deref().map(|error| format!(": {}", excerpt(error, MAX_FAILURE_CHARS))).unwrap_or_default();
     Some(format!("{}{error}", failure.sentence()))

@@ -45,6 +45,7 @@ fn project() -> Project {
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         max_coders: None,
+        profile: domain::runs::profile::Profile::default(),
         paused_at: None,
         archived_at: None,
         deleted_at: None,
@@ -141,6 +142,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         handoff: &NOTHING,
         inbox: &EMPTY,
         resumes: false,
+        setup: "",
     }
 }
 

@@ -14,6 +14,7 @@ fn spec() -> RunSpec {
         first_line: Some("the prompt".to_owned()),
         output_limit: RunSpec::OUTPUT_LIMIT,
         jail: None,
+        setup: None,
     }
 }
 

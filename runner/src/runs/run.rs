@@ -3,6 +3,7 @@
 //! It must not decide which task runs; the schedule did.
 
 mod jail;
+mod preparation;
 mod prepare;
 
 use std::path::PathBuf;

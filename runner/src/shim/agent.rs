@@ -10,9 +10,9 @@ use std::process::ChildStdin;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use crate::process::{self, ProcessError};
+use crate::process::{self, ProcessError, Streams};
 use crate::procfs;
-use crate::run_dir::{RunDir, RunSpec};
+use crate::run_dir::RunSpec;
 use crate::shim::priority::{be_nice, with_high_oom_score};
 
 /// Bubblewrap and shells report a program that a signal ended as this number plus the signal.
@@ -36,11 +36,11 @@ struct Jail {
 }
 
 impl Agent {
-    /// Starts the agent. Its stdin is a pipe.
-    pub(super) fn start(spec: &RunSpec, run_dir: &RunDir) -> Result<(Self, Option<ChildStdin>), ProcessError> {
+    /// Starts the agent, or a setup command in its place. The stdin of an agent is a pipe.
+    pub(super) fn start(spec: &RunSpec, argv: &[String], streams: Streams<'_>) -> Result<(Self, Option<ChildStdin>), ProcessError> {
         let started = with_high_oom_score(|| match &spec.jail {
-            None => process::start_agent(spec, run_dir).map(|child| (child, None)),
-            Some(jail) => process::start_jail(jail, spec, run_dir).map(|(child, info)| (child, Some(Jail { info, report: String::new() }))),
+            None => process::start_agent(spec, argv, streams).map(|child| (child, None)),
+            Some(jail) => process::start_jail(jail, spec, argv, streams).map(|(child, info)| (child, Some(Jail { info, report: String::new() }))),
         });
         let (mut child, jail) = started?;
         let pid = Pid::from_raw(child.id().cast_signed());

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::process::ChildStdin;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 use tokio::time::{Duration, sleep};
 
 use super::control::{Answer, Command, SignalName};
@@ -19,24 +19,25 @@ pub(super) const NAME: &str = "sock";
 /// How many bytes one connection may send: far more than any prompt, and a bound for a faulty client.
 const MAX_CONNECTION_BYTES: u64 = 64 << 20;
 
-/// The agent's stdin until it is closed. A writer holds the lock for one line, so that two lines never mix.
-type Stdin = Arc<Mutex<Option<ChildStdin>>>;
+/// The agent's stdin until it is closed. A writer holds the lock for one line, so that two lines never mix, and lines wait while a checkout is
+/// set up, because the lock is held until the agent starts.
+pub(super) type Stdin = Arc<Mutex<Option<ChildStdin>>>;
+
+/// Connects the stdin of the agent that was started. `first_line` goes to it before any line from a connection.
+pub(super) fn connect(mut stdin: OwnedMutexGuard<Option<ChildStdin>>, pipe: ChildStdin, first_line: Option<String>) {
+    stdin.replace(pipe);
+    let Some(line) = first_line else { return };
+    // A task writes it, because a slow agent must not delay a signal.
+    tokio::spawn(async move {
+        if let Some(pipe) = stdin.as_mut() {
+            // An agent that does not read has ended or will be ended; its exit record says more than this error.
+            let _ = pipe.write_all(format!("{line}\n").as_bytes()).await;
+        }
+    });
+}
 
 /// Serves connections until the runtime ends.
-///
-/// `first_line` goes to the agent before any line from a connection.
-pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, first_line: Option<String>, signals: mpsc::Sender<Signal>) {
-    let stdin: Stdin = Arc::new(Mutex::new(Some(stdin)));
-    if let Some(line) = first_line {
-        // Locked before the first connection. A task writes it, because a slow agent must not delay a signal.
-        let mut stdin = stdin.clone().lock_owned().await;
-        tokio::spawn(async move {
-            if let Some(pipe) = stdin.as_mut() {
-                // An agent that does not read has ended or will be ended; its exit record says more than this error.
-                let _ = pipe.write_all(format!("{line}\n").as_bytes()).await;
-            }
-        });
-    }
+pub(super) async fn serve(listener: UnixListener, stdin: Stdin, signals: mpsc::Sender<Signal>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {

@@ -14,14 +14,14 @@ use nix::unistd::Pid;
 use tokio::net::UnixListener;
 use tokio::process::ChildStdin;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::agent::Agent;
 use super::out_of_memory::OutOfMemory;
-use super::socket;
+use super::{setup, socket};
 use crate::jail::{prepare, proxy};
-use crate::process::ProcessError;
+use crate::process::{ProcessError, Streams};
 use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
 
 /// The time between TERM and KILL.
@@ -47,27 +47,35 @@ enum Event {
     /// The shim itself received a signal to end.
     Interrupted(Signal),
     Command(Signal),
+    /// The time that a program may take is over.
+    DeadlineOver,
     KillDelayOver,
     CheckOutputSize,
 }
 
-/// Starts the agent and returns when it has ended, or when it cannot start.
+/// Prepares the checkout, starts the agent and returns when it has ended, or when it cannot start.
 pub(super) async fn supervise(run_dir: &RunDir, spec: &RunSpec) -> AgentExit {
-    match Supervision::start(run_dir, spec) {
-        Ok(mut supervision) => supervision.run(spec).await,
-        Err(error) => AgentExit { error: Some(error), ..AgentExit::default() },
+    match Supervision::begin(run_dir, spec) {
+        Ok((mut supervision, stdin)) => supervision.run(run_dir, spec, stdin).await.unwrap_or_else(AgentExit::failed),
+        Err(error) => AgentExit::failed(error),
     }
 }
 
-struct Supervision {
-    agent: Agent,
+impl AgentExit {
+    fn failed(error: ExitError) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+}
+
+/// Watches one program of a run after the other: the setup commands, then the agent.
+pub(super) struct Supervision {
     events: Events,
-    /// When to kill the agent, once it received TERM.
+    /// When to kill the program, once it received TERM.
     kill_at: Option<Instant>,
     over_limit: Option<u64>,
     /// The signal that the shim itself received.
     interrupted_by: Option<Signal>,
-    /// Whether the server asked to end the agent.
+    /// Whether the server asked to end the run.
     commanded: bool,
     out_of_memory: OutOfMemory,
 }
@@ -81,7 +89,7 @@ struct Events {
 }
 
 impl Supervision {
-    fn start(run_dir: &RunDir, spec: &RunSpec) -> Result<Self, ExitError> {
+    fn begin(run_dir: &RunDir, spec: &RunSpec) -> Result<(Self, OwnedMutexGuard<Option<ChildStdin>>), ExitError> {
         let listen = |kind| signal(kind).map_err(|error| start_failed("listen for signals", &error));
         let [children, terminate, interrupt] = [listen(SignalKind::child())?, listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?];
         // A handler is enough to survive: the end of a session sends this signal, and agents outlive sessions.
@@ -89,25 +97,39 @@ impl Supervision {
         // This process holds the lock, so an existing socket belongs to a dead shim.
         let _ = fs::remove_file(socket::NAME);
         let listener = UnixListener::bind(socket::NAME).map_err(|error| start_failed("bind its socket", &error))?;
-
         if let Some(jail) = &spec.jail {
             let served = proxy::serve(Path::new(prepare::SOCKETS), &jail.forwards, &jail.hosts, run_dir);
             served.map_err(|error| start_failed("offer sockets to the jail", &error))?;
         }
-        let (agent, stdin) = start_agent(run_dir, spec)?;
         let (signals, commands) = mpsc::channel(16);
-        tokio::spawn(socket::serve(listener, stdin, spec.first_line.clone(), signals));
+        let stdin = socket::Stdin::default();
+        let locked = stdin.clone().try_lock_owned().map_err(|_| start_failed("lock the agent's stdin", &io::ErrorKind::WouldBlock.into()))?;
+        tokio::spawn(socket::serve(listener, stdin, signals));
         let mut output = interval(OUTPUT_CHECK_INTERVAL);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };
-        Ok(Self { agent, events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false, out_of_memory: OutOfMemory::begin() })
+        let out_of_memory = OutOfMemory::begin();
+        Ok((Self { events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false, out_of_memory }, locked))
     }
 
-    async fn run(&mut self, spec: &RunSpec) -> AgentExit {
+    async fn run(&mut self, run_dir: &RunDir, spec: &RunSpec, stdin: OwnedMutexGuard<Option<ChildStdin>>) -> Result<AgentExit, ExitError> {
+        if let Some(setup) = &spec.setup
+            && let Some(end) = setup::prepare(self, run_dir, spec, setup).await?
+        {
+            return Ok(end);
+        }
+        let (mut agent, pipe) = start_agent(run_dir, spec)?;
+        socket::connect(stdin, pipe, spec.first_line.clone());
+        Ok(self.watch(&mut agent, spec, None).await)
+    }
+
+    /// Returns when a program of the run has ended. It is ended after `deadline`.
+    pub(super) async fn watch(&mut self, agent: &mut Agent, spec: &RunSpec, deadline: Option<Instant>) -> AgentExit {
+        let mut deadline = deadline;
         loop {
-            match self.events.next(self.kill_at).await {
+            match self.events.next(self.kill_at, deadline).await {
                 Event::ChildEnded => {
-                    if let Some((code, signal)) = reap(self.agent.pid()).map(|(code, signal)| self.agent.exit(code, signal)) {
+                    if let Some((code, signal)) = reap(agent.pid()).map(|(code, signal)| agent.exit(code, signal)) {
                         let error = self.over_limit.map(|size| over_limit(size, spec.output_limit));
                         let error = match error {
                             Some(error) => Some(error),
@@ -119,15 +141,19 @@ impl Supervision {
                 }
                 Event::Interrupted(signal) => {
                     self.interrupted_by.get_or_insert(signal);
-                    self.terminate();
+                    self.terminate(agent);
                 }
                 Event::Command(signal) => {
                     // An agent survives INT.
                     self.commanded |= signal != Signal::SIGINT;
-                    if signal == Signal::SIGTERM { self.terminate() } else { self.send(signal) }
+                    if signal == Signal::SIGTERM { self.terminate(agent) } else { agent.send(signal) }
+                }
+                Event::DeadlineOver => {
+                    deadline = None;
+                    self.terminate(agent);
                 }
                 Event::KillDelayOver => {
-                    self.send(Signal::SIGKILL);
+                    agent.send(Signal::SIGKILL);
                     self.kill_at = Some(Instant::now() + KILL_DELAY);
                 }
                 Event::CheckOutputSize => {
@@ -136,7 +162,7 @@ impl Supervision {
                     let size = output_size();
                     if size > spec.output_limit && self.over_limit.is_none() {
                         self.over_limit = Some(size);
-                        self.terminate();
+                        self.terminate(agent);
                     }
                 }
             }
@@ -155,22 +181,29 @@ impl Supervision {
         self.interrupted_by
     }
 
-    fn terminate(&mut self) {
-        self.send(Signal::SIGTERM);
+    fn terminate(&mut self, agent: &mut Agent) {
+        agent.send(Signal::SIGTERM);
         self.kill_at.get_or_insert_with(|| Instant::now() + KILL_DELAY);
     }
 
-    fn send(&mut self, signal: Signal) {
-        self.agent.send(signal);
+    /// Whether the run is to end, so that no further program of it may start.
+    pub(super) fn is_ending(&self) -> bool {
+        self.commanded || self.interrupted_by.is_some() || self.over_limit.is_some()
+    }
+
+    /// Forgets that a program was ended, because the next one may start.
+    pub(super) fn next_program(&mut self) {
+        self.kill_at = None;
     }
 }
 
 impl Events {
-    async fn next(&mut self, kill_at: Option<Instant>) -> Event {
+    async fn next(&mut self, kill_at: Option<Instant>, deadline: Option<Instant>) -> Event {
         tokio::select! {
             _ = self.children.recv() => Event::ChildEnded,
             signal = interrupted_by(&mut self.terminate, &mut self.interrupt) => Event::Interrupted(signal),
             Some(signal) = self.commands.recv() => Event::Command(signal),
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Event::DeadlineOver,
             () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => Event::KillDelayOver,
             _ = self.output.tick() => Event::CheckOutputSize,
         }
@@ -201,7 +234,7 @@ fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Agent, ChildStdin), 
         let detail = format!("the agent's folder {} does not exist", spec.cwd.display());
         return Err(ExitError { kind: ExitErrorKind::StartFailed, detail });
     }
-    let (agent, stdin) = Agent::start(spec, run_dir).map_err(|error| match error {
+    let (agent, stdin) = Agent::start(spec, &spec.argv, Streams::Agent(run_dir)).map_err(|error| match error {
         ProcessError::Start { program, source } if spec.jail.is_none() && is_missing(&program, &source) => {
             ExitError { kind: ExitErrorKind::MissingProgram, detail: format!("{} does not exist", program.display()) }
         }
@@ -262,6 +295,6 @@ fn interrupted(signal: Signal) -> ExitError {
     ExitError { kind: ExitErrorKind::Interrupted, detail }
 }
 
-fn start_failed(attempt: &str, error: &io::Error) -> ExitError {
+pub(super) fn start_failed(attempt: &str, error: &io::Error) -> ExitError {
     ExitError { kind: ExitErrorKind::StartFailed, detail: format!("could not {attempt}: {error}") }
 }

@@ -28,6 +28,7 @@ impl Run {
             first_line: None,
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail: None,
+            setup: None,
         };
         let dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
         let lock = dir.lock().unwrap();

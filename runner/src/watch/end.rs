@@ -123,7 +123,9 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             (end.cause, end.error) = (Some(facts), Some(text).filter(|text| !text.is_empty()));
         }
         let hint = failure.park_reason().and_then(parking_hint);
-        end.class = if failure.is_limit() {
+        end.class = if failure == FailureClass::Setup {
+            EndClass::NotSetUp
+        } else if failure.is_limit() {
             EndClass::Limited
         } else {
             parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?

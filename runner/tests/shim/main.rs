@@ -10,6 +10,7 @@ mod jail;
 mod leftover;
 mod liveness;
 mod run;
+mod setup;
 mod supervise;
 
 use std::fs;
@@ -245,7 +246,7 @@ async fn agent_and_supervisor_outlive_the_starter() {
 #[tokio::test]
 async fn start_and_hang() {
     if let Some(path) = std::env::var_os("START_RUN") {
-        start_shim(&this_program(), &RunDir::open(Path::new(&path)).unwrap()).unwrap();
+        start_shim(&this_program(), &RunDir::open(Path::new(&path)).unwrap(), &[]).unwrap();
         std::future::pending::<()>().await;
     }
 }
@@ -281,7 +282,7 @@ async fn start_from_a_lost_file() {
         }
         let programs = Programs::of_this_process().unwrap();
         assert_eq!(programs.installed, file);
-        start_shim(&programs.running, &RunDir::open(Path::new(&path)).unwrap()).unwrap();
+        start_shim(&programs.running, &RunDir::open(Path::new(&path)).unwrap(), &[]).unwrap();
         std::future::pending::<()>().await;
     }
 }
@@ -289,7 +290,7 @@ async fn start_from_a_lost_file() {
 #[tokio::test]
 async fn run_is_never_started_twice() {
     let run = Run::started("echo x >> starts; read -r line");
-    assert!(matches!(start_shim(&this_program(), &run.dir).unwrap_err(), ProcessError::AlreadyRunning { .. }));
+    assert!(matches!(start_shim(&this_program(), &run.dir, &[]).unwrap_err(), ProcessError::AlreadyRunning { .. }));
     run.control().await.close_stdin().await.unwrap();
     let exit = run.ended().await;
     // The lock is free, so this one is started; it finds the record and starts no agent.

@@ -40,6 +40,7 @@ impl Run {
             first_line: None,
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail: None,
+            setup: None,
         };
         change(&mut spec);
         // Longer than the path in a socket's address.
@@ -54,7 +55,7 @@ impl Run {
     }
 
     pub(crate) fn start(&self) {
-        let shim = start_shim(&this_program(), &self.dir).unwrap();
+        let shim = start_shim(&this_program(), &self.dir, &[]).unwrap();
         *self.shim.lock().unwrap() = shim;
     }
 

@@ -101,6 +101,7 @@ async fn small() {
         branches: Vec::new(),
         uncommitted: 0,
         identity: None,
+        detection: domain::runs::profile::detection::Detection::default(),
     };
     let project = db.create_project(&Caller::owner(), NewProject { title: "Small".to_owned(), ..NewProject::default() }, probe).await.unwrap().id;
     let session = db.own_context_session(&Caller::owner(), &project).await.unwrap().id;

@@ -110,6 +110,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::EmptyPlan => "empty plan",
         AttentionKind::DependencyCancelled => "dependency cancelled",
         AttentionKind::Repository => "repository",
+        AttentionKind::Setup => "setup failed",
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
         AttentionKind::AssigneeRemoved => "agent removed",
@@ -168,6 +169,7 @@ pub(crate) const fn end_badge(end: EndClass) -> (&'static str, Tone) {
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
+        EndClass::NotSetUp => ("Setup failed", Tone::Bad),
         EndClass::Limited => ("Reached a limit", Tone::Warn),
     }
 }

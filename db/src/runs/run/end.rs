@@ -97,7 +97,11 @@ impl Db {
                     failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
                     error: end.error.as_deref(),
                     cause: end.cause.as_deref(),
-                    question: if end.class == EndClass::Limited { question(tx, &run, &end).await? } else { None },
+                    question: match end.class {
+                        EndClass::Limited => question(tx, &run, &end).await?,
+                        EndClass::NotSetUp => Some(Attention::setup_failed(end.error.as_deref().unwrap_or(FailureClass::Setup.sentence()))),
+                        _ => None,
+                    },
                     max_attempts: end.max_attempts,
                 };
                 run_ended(tx, &card, &run, &outcome).await?;

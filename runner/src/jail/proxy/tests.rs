@@ -31,6 +31,7 @@ async fn proxy() -> (TempDir, RunDir, u16) {
         first_line: None,
         output_limit: 1,
         jail: None,
+        setup: None,
     };
     let run_dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
     let forwards = [("proxy", ForwardTarget::AllowedHosts), ("board", ForwardTarget::Address(format!("127.0.0.1:{port}")))];

@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use super::RunContext;
 use super::jail::{self, BuiltJail, JailInputs};
+use super::preparation::{self, Preparation};
 use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::blocking::off_thread;
 use crate::jail::layout::JailError;
@@ -76,6 +77,7 @@ pub(super) async fn prepare(
     if plan.checkpoint.is_some() {
         db.record_rewound(&task.card.id).await.map_err(spawn_failed)?;
     }
+    let setup = preparation::plan(project, plan, run.phase).await.map_err(checkout_failed)?;
     let map = code_map(db, &context.programs.running, &project.id, run.phase, plan).await;
     mirror(db, &project.id, &plan.path, map).await;
     let control = control::read(plan).await.map_err(checkout_failed)?;
@@ -87,7 +89,8 @@ pub(super) async fn prepare(
     let resumes = matches!(session, Session::Resume(_));
     let handoff = handoff(db, task, run, resumes).await.map_err(spawn_failed)?;
     let has_handover = handoff.predecessor.is_some();
-    let prompt = build_prompt(db, project, task, plan, run, Received { inbox: &inbox, handoff: &handoff, resumes }).await.map_err(spawn_failed)?;
+    let received = Received { inbox: &inbox, handoff: &handoff, resumes, setup: &setup.sentence() };
+    let prompt = build_prompt(db, project, task, plan, run, received).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
     let jail = jail::inputs(context, project, plan, run, &run_folder, session);
@@ -104,6 +107,7 @@ pub(super) async fn prepare(
         session,
         git: git_env(plan, run.phase, unsigned).await,
         jail,
+        setup,
         first_line: backend::encode(&prompt, prompt_id),
         marker: env::marker(&run.id, Uuid::new_v4()),
         control,
@@ -117,8 +121,8 @@ pub(super) async fn prepare(
     if !inbox.messages.is_empty() {
         db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
     }
-    let program = context.programs.running.clone();
-    let shim = off_thread(move || start_shim(&program, &run_dir)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
+    let (program, inherited) = (context.programs.running.clone(), project.profile.env.clone());
+    let shim = off_thread(move || start_shim(&program, &run_dir, &inherited)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
     if let Some(shim) = shim
         && let Err(error) = db.record_shim(&run.id, shim).await
     {
@@ -162,6 +166,8 @@ struct Received<'a> {
     handoff: &'a Handoff,
     /// Whether the run has the conversation of an earlier one.
     resumes: bool,
+    /// How its checkout was prepared.
+    setup: &'a str,
 }
 
 async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPlan, run: &Run, received: Received<'_>) -> db::Result<String> {
@@ -194,6 +200,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         handoff: received.handoff,
         inbox: received.inbox,
         resumes: received.resumes,
+        setup: received.setup,
     }))
 }
 
@@ -249,6 +256,7 @@ struct RunFiles {
     session: Session,
     git: Vec<(&'static str, String)>,
     jail: Option<JailInputs>,
+    setup: Preparation,
     first_line: String,
     marker: String,
     control: ControlFiles,
@@ -305,14 +313,16 @@ impl RunFiles {
         let (jail, variables) = jail.map(|built| (built.spec, built.variables)).unzip();
         let variables = variables.unwrap_or_default();
         backend.extend(self.git.iter().chain(&variables).map(|(name, value)| (*name, value.as_str())));
+        let inside = |argv: Vec<String>| match &jail {
+            Some(jail) => jail::command_inside(&self.context.programs.installed, jail, argv),
+            None => argv,
+        };
         RunSpec {
             run_id: run.id.clone(),
             env: env::RunEnv { marker: &self.marker, port: run.port, backend: &backend, configured }.variables(),
             marker: self.marker.clone(),
-            argv: match &jail {
-                Some(jail) => jail::command_inside(&self.context.programs.installed, jail, argv),
-                None => argv,
-            },
+            argv: inside(argv),
+            setup: self.setup.spec(inside),
             cwd: self.checkout.clone(),
             first_line: Some(self.first_line.clone()),
             output_limit: RunSpec::OUTPUT_LIMIT,

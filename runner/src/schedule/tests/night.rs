@@ -36,6 +36,7 @@ async fn evening(folder: &std::path::Path, start: Timestamp, seed: u64) -> World
             branches: vec!["main".to_owned()],
             uncommitted: 0,
             identity: None,
+            detection: domain::runs::profile::detection::Detection::default(),
         };
         let project = world.db.create_project(&Caller::owner(), new, repository).await.unwrap().id;
         world.add_tasks(&project, TASKS).await;

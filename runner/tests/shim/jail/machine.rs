@@ -142,10 +142,11 @@ impl Machine {
             first_line: None,
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail,
+            setup: None,
         };
         let run_dir = RunDir::create(&request.run_dir, &spec).unwrap();
         prepare::prepare_run_dir(run_dir.path()).unwrap();
-        start_shim(&this_program(), &run_dir).unwrap();
+        start_shim(&this_program(), &run_dir, &[]).unwrap();
         run_dir
     }
 

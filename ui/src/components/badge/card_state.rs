@@ -74,6 +74,7 @@ impl CardState {
             | AttentionKind::Conflict
             | AttentionKind::EmptyPlan
             | AttentionKind::Repository
+            | AttentionKind::Setup
             | AttentionKind::NoOutcome => Self::Failed,
         }
     }

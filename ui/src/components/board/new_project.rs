@@ -257,6 +257,7 @@ mod tests {
             branches: vec!["main".to_owned()],
             uncommitted: 12,
             identity: None,
+            detection: domain::runs::profile::detection::Detection::default(),
         };
         assert_eq!(summary(&probe), "Agents start from main @ abc1234. Your 12 uncommitted files stay untouched, and agents do not see them.");
         probe.uncommitted = 1;

@@ -64,6 +64,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         max_coders: None,
+        profile: domain::runs::profile::Profile::default(),
         paused_at: None,
         archived_at: None,
         deleted_at: None,

@@ -1,0 +1,171 @@
+//! The profile of a repository: how a fresh checkout becomes one in which agents can build and test.
+//!
+//! A person confirms it; nothing in a repository sets it. Must not know how its commands run.
+
+pub mod detection;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::refusal::Refusal;
+use crate::runs::protected_paths;
+
+const MAX_COMMANDS: usize = 20;
+const MAX_COMMAND_BYTES: usize = 4_000;
+const MAX_PATHS: usize = 50;
+const MAX_NAMES: usize = 50;
+const MAX_MINUTES: u32 = 240;
+
+/// How checkouts of a project are prepared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// Lines of shell that run one after another in each fresh checkout, before its agent starts, for example `npm ci`.
+    pub setup: Vec<String>,
+    /// Minutes after which a command of `setup` is ended.
+    pub setup_minutes: u32,
+    /// Globs of ignored files that are copied from your own checkout into those of agents, for example `.env*`.
+    pub copy: Vec<String>,
+    /// Folders that `setup` fills and that later checkouts with the same lock files get as copies, for example `node_modules`.
+    pub reuse: Vec<String>,
+    /// Names of variables of the server's environment that setup and agents inherit. The values are not stored.
+    pub env: Vec<String>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new() }
+    }
+}
+
+impl Profile {
+    /// Returns the profile without blank lines and with each text trimmed.
+    ///
+    /// # Errors
+    /// When a text is too long, a path leaves the repository, or a name is not one of a variable.
+    pub fn checked(mut self) -> Result<Self, Refusal> {
+        for list in [&mut self.setup, &mut self.copy, &mut self.reuse, &mut self.env] {
+            list.iter_mut().for_each(|text| *text = text.trim().to_owned());
+            list.retain(|text| !text.is_empty());
+        }
+        for list in [&mut self.copy, &mut self.reuse] {
+            list.iter_mut().for_each(|path| *path = path.trim_end_matches('/').to_owned());
+        }
+        if self.setup.len() > MAX_COMMANDS {
+            return Err(invalid(
+                "profile.setup",
+                format!("{} commands were given", self.setup.len()),
+                format!("Give up to {MAX_COMMANDS}, or name a script."),
+            ));
+        }
+        if let Some(command) = self.setup.iter().find(|command| command.len() > MAX_COMMAND_BYTES || command.contains(['\n', '\r', '\0'])) {
+            let problem = format!("\"{}\" is not one line of at most {MAX_COMMAND_BYTES} bytes", crate::text::excerpt(command, 40));
+            return Err(invalid("profile.setup", problem, "Give each command as an entry of its own, or name a script."));
+        }
+        if !(1..=MAX_MINUTES).contains(&self.setup_minutes) {
+            let problem = format!("{} is not between 1 and {MAX_MINUTES}", self.setup_minutes);
+            return Err(invalid("profile.setup_minutes", problem, "Give the minutes that the slowest command may take."));
+        }
+        for (field, list) in [("profile.copy", &self.copy), ("profile.reuse", &self.reuse)] {
+            if list.len() > MAX_PATHS {
+                return Err(invalid(field, format!("{} paths were given", list.len()), format!("Give up to {MAX_PATHS}.")));
+            }
+            if let Some((path, problem)) = list.iter().find_map(|path| Some((path, path_problem(path)?))) {
+                return Err(invalid(field, format!("\"{path}\": {problem}"), "Give paths below the root of the repository."));
+            }
+        }
+        if let Some(folder) = self.reuse.iter().find(|folder| folder.contains(['*', '?'])) {
+            return Err(invalid("profile.reuse", format!("\"{folder}\" is a pattern"), "Name each folder."));
+        }
+        if self.env.len() > MAX_NAMES {
+            return Err(invalid("profile.env", format!("{} names were given", self.env.len()), format!("Give up to {MAX_NAMES}.")));
+        }
+        if let Some(name) = self.env.iter().find(|name| !is_variable(name)) {
+            return Err(invalid(
+                "profile.env",
+                format!("\"{name}\" is not the name of a variable"),
+                "Give names alone; the values stay in the server's environment.",
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Whether `path`, from the root of the repository, is copied into checkouts.
+    pub fn copies(&self, path: &str) -> bool {
+        protected_paths::is_named(path, &self.copy)
+    }
+}
+
+fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal::invalid(field, problem, hint)
+}
+
+fn path_problem(path: &str) -> Option<&'static str> {
+    let is_git = path.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case(".git"));
+    if is_git { Some("the repository's own files are never copied") } else { protected_paths::problem(path) }
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl FnOnce(&mut Profile)) -> String {
+        let mut profile = Profile::default();
+        change(&mut profile);
+        profile.checked().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn texts_are_trimmed_and_blank_ones_left_out() {
+        let given = Profile {
+            setup: vec![" npm ci ".to_owned(), String::new()],
+            reuse: vec!["node_modules/".to_owned()],
+            env: vec!["NPM_TOKEN".to_owned()],
+            ..Profile::default()
+        };
+        let expected = Profile {
+            setup: vec!["npm ci".to_owned()],
+            reuse: vec!["node_modules".to_owned()],
+            env: vec!["NPM_TOKEN".to_owned()],
+            ..Profile::default()
+        };
+        assert_eq!(given.checked(), Ok(expected));
+    }
+
+    #[test]
+    fn profile_reaches_nothing_outside_the_repository() {
+        for path in ["../secret", "/etc/passwd", "a/../../b", "a//b"] {
+            assert!(refused(|profile| profile.copy = vec![path.to_owned()]).contains(path), "{path}");
+            assert!(refused(|profile| profile.reuse = vec![path.to_owned()]).contains(path), "{path}");
+        }
+        assert!(refused(|profile| profile.reuse = vec![".git/hooks".to_owned()]).contains("never copied"));
+        assert!(refused(|profile| profile.copy = vec![".GIT/config".to_owned()]).contains("never copied"));
+        assert!(refused(|profile| profile.reuse = vec!["packages/*/node_modules".to_owned()]).contains("is a pattern"));
+    }
+
+    #[test]
+    fn commands_are_lines_and_names_have_no_values() {
+        assert!(refused(|profile| profile.setup = vec!["npm ci\nrm -rf /".to_owned()]).contains("not one line"));
+        assert!(refused(|profile| profile.setup = vec!["x".to_owned(); 21]).contains("21 commands"));
+        assert!(refused(|profile| profile.setup_minutes = 0).contains("0 is not between"));
+        for name in ["TOKEN=secret", "1A", "A-B", "A B"] {
+            assert!(refused(|profile| profile.env = vec![name.to_owned()]).contains("not the name of a variable"), "{name}");
+        }
+    }
+
+    #[test]
+    fn environment_files_are_copied_unless_the_person_says_otherwise() {
+        let profile = Profile::default();
+        assert!(profile.copies(".env") && profile.copies("apps/web/.env.local"));
+        assert!(!profile.copies("node_modules/a/index.js") && !profile.copies("environment"));
+        let exact = Profile { copy: vec!["config/local.toml".to_owned()], ..Profile::default() };
+        assert!(exact.copies("config/local.toml") && !exact.copies("x/config/local.toml") && !exact.copies(".env"));
+        assert!(!Profile { copy: Vec::new(), ..Profile::default() }.copies(".env"));
+    }
+}
