@@ -9,7 +9,7 @@ use runner::jail::forward::ForwardArgument;
 use crate::board::report::Since;
 use crate::board::{project, task};
 use crate::context::import::Import;
-use crate::runs::rescue;
+use crate::runs::{profile, rescue};
 use crate::service;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
 
@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// Work that was kept before its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
+    /// Show or change how worktrees of a project are prepared: setup commands, copied files, reused folders, passed variables.
+    #[command(subcommand)]
+    Profile(profile::Command),
     /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop into a project of the running board.
     Import(Import),
     /// Let no new agent start, in one project or in all, until you resume. Agents at work go on.

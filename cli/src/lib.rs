@@ -86,6 +86,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
         Command::Import(import) => single_threaded()?.block_on(context::import::run(config, import))?,
+        Command::Profile(command) => single_threaded()?.block_on(runs::profile::run(config, command))?,
         Command::Rescue(command) => single_threaded()?.block_on(runs::rescue::run(config, command))?,
         Command::Pause { project } => single_threaded()?.block_on(runs::pause::pause(config, project.as_deref()))?,
         Command::Resume { project } => single_threaded()?.block_on(runs::pause::resume(config, project.as_deref()))?,

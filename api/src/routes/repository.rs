@@ -49,11 +49,13 @@ pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<Reposit
     if base_branch.as_ref().is_some_and(|branch| branch.contains('\0')) {
         return Err(Refusal::invalid("base_branch", "it contains a NUL character", "Give an existing local branch.").into());
     }
-    Ok(repo::in_lane(&path.clone(), Effort::Long, move || {
+    let mut found = repo::in_lane(&path.clone(), Effort::Long, move || {
         let base_branch = base_branch.or_else(|| configured_base(&config, &path));
         repo::probe(&path, base_branch.as_deref())
     })
-    .await??)
+    .await??;
+    found.detection.known = state.db.repository_profile(&found.git_dir).await?;
+    Ok(found)
 }
 
 /// The configured base branch, if `path` is in the configured repository: no other repository needs to have that branch.

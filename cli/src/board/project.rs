@@ -128,6 +128,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 plan: None,
                 plan_approval: ask.then_some(PlanApproval::Ask),
                 budget_micro_usd: budget.map(micro_usd),
+                profile: None,
             };
             let project: Project = client.post("/api/projects", &new).await?;
             output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));

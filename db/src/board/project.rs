@@ -104,6 +104,18 @@ impl Db {
         row::read(&mut connection, id).await
     }
 
+    /// Returns the profile of the newest project on a repository.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn repository_profile(&self, git_dir: &str) -> Result<Option<Profile>> {
+        let found: Option<String> = sqlx::query_scalar("SELECT profile FROM projects WHERE git_dir = $1 ORDER BY length(id) DESC, id DESC LIMIT 1")
+            .bind(git_dir)
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(found.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
     /// Edits a project. Agents that start later read the new goal. `base` holds the facts about the branch that `patch` names.
     ///
     /// # Errors

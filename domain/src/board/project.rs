@@ -74,7 +74,7 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_coders: Option<u32>,
     /// How its checkouts are prepared.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Profile::is_default")]
     pub profile: Profile,
     /// The accesses of its agents besides the usual, which the owner allowed.
     pub allowed_access: Vec<Access>,

@@ -90,6 +90,11 @@ impl Profile {
         Ok(self)
     }
 
+    /// Whether nobody changed it.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether `path`, from the root of the repository, is copied into checkouts.
     pub fn copies(&self, path: &str) -> bool {
         protected_paths::is_named(path, &self.copy)

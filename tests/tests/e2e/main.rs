@@ -35,6 +35,7 @@ mod palette;
 mod parking;
 mod permissions;
 mod pipeline;
+mod profile;
 mod questions;
 mod recovery;
 mod report;

@@ -5,4 +5,5 @@ pub(crate) mod checkpoint;
 pub(crate) mod land;
 pub(crate) mod pause;
 pub(crate) mod permission;
+pub(crate) mod profile;
 pub(crate) mod sandbox;

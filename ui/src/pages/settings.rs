@@ -1,5 +1,6 @@
 //! The settings: preferences of this browser, who has access, and what the configuration says.
 
+use domain::board::project::Project;
 use domain::config::setting::{RolePrompt, SettingsView};
 use domain::config::table::SettingsPage as Page;
 use domain::runs::usage::money;
@@ -16,6 +17,7 @@ use crate::components::board::new_project::summary;
 use crate::components::help::HelpDialog;
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::preferences::Preferences;
+use crate::components::runs::profile::{ProfileDialog, sentence as prepares};
 use crate::components::section_nav::scroll_to_current_tab;
 use crate::components::setting::{AUDIT_LABEL, SettingList, tab_label};
 use crate::components::team::audit::AuditLog;
@@ -236,20 +238,30 @@ fn Probed(path: String, base_branch: String) -> impl IntoView {
 #[component]
 fn Repositories() -> impl IntoView {
     let projects = Overview::from_context().projects.watch().value;
-    let profile = |project: &domain::board::project::Project| {
+    let profile = |project: &Project| {
         let access: Vec<String> = project.allowed_access.iter().map(|access| format!("`{}`", access.target)).collect();
         vec![
             ("Repository".to_owned(), format!("`{}`", project.repo_path)),
             ("Base branch".to_owned(), format!("`{}`", project.base_branch)),
             ("Project branch".to_owned(), format!("`{}`", project.integration_branch)),
+            ("Worktrees".to_owned(), prepares(&project.profile)),
             ("Allowed in a jail".to_owned(), if access.is_empty() { "nothing more than usual".to_owned() } else { access.join(", ") }),
         ]
     };
-    move || {
+    let editing = RwSignal::new(None::<Project>);
+    let list = move || {
         let projects = projects.get().unwrap_or_default();
         let empty = projects.is_empty().then(|| view! { <p class="soft">"Each project shows its repository and branches here."</p> });
         let sections = projects.into_iter().map(|summary| {
             let facts = profile(&summary.project).into_iter().map(|(name, value)| view! { <dt>{name}</dt> <dd><InlineCode text=value /></dd> });
+            let (name, changed) = (format!("Change how worktrees of {} are prepared", summary.project.id), summary.project.clone());
+            let change = Reader::current().may(Right::Administer).then(|| {
+                view! {
+                    <button type="button" class="button small" aria-label=name on:click=move |_| editing.set(Some(changed.clone()))>
+                        "Prepare worktrees…"
+                    </button>
+                }
+            });
             view! {
                 <section class="section">
                     <h2>{format!("{} {}", summary.project.id, summary.project.title)}</h2>
@@ -258,10 +270,16 @@ fn Repositories() -> impl IntoView {
                         <dt>"Check"</dt>
                         <dd><Probed path=summary.project.repo_path base_branch=summary.project.base_branch /></dd>
                     </dl>
+                    {change}
                 </section>
             }
         });
         view! { {empty} {sections.collect_view()} }.into_any()
+    };
+    let close = Callback::new(move |()| editing.set(None));
+    view! {
+        {list}
+        {move || editing.get().map(|project| view! { <ProfileDialog project=project close=close /> })}
     }
 }
 

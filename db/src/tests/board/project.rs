@@ -5,10 +5,12 @@ use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{BaseEvidence, CheckoutRecord, RepositoryPlace};
+use domain::runs::profile::Profile;
+use domain::team::person::PersonRole;
 use domain::wire::{NewProject, ProjectPatch};
 
-use crate::Caller;
 use crate::tests::store::{Store, code, landing, probe, whole_board};
+use crate::{Caller, PersonCaller};
 
 #[tokio::test]
 async fn project_with_goal_gets_a_planning_task() {
@@ -200,4 +202,33 @@ async fn relocation_waits_until_no_agent_works_there() {
     assert_eq!(code(store.db.relocate_project(&Caller::owner(), &store.project, place, Vec::new()).await), "agents-work");
     assert_eq!(store.dump().await, before);
     drop(agent);
+}
+
+#[tokio::test]
+async fn profile_is_set_by_the_owner_and_kept_for_the_repository() {
+    let store = Store::board().await;
+    let profile = Profile { setup: vec!["npm ci".to_owned()], ..Profile::default() };
+    assert_eq!(store.project().await.profile, Profile::default());
+    assert_eq!(store.db.repository_profile("/home/ann/other/.git").await.unwrap(), None);
+    let patch = |profile: &Profile| ProjectPatch { profile: Some(profile.clone()), ..ProjectPatch::default() };
+    let edited = store.db.edit_project(&Caller::owner(), &store.project, patch(&profile), None).await.unwrap();
+    assert_eq!(edited.profile, profile);
+    let seq = store.db.latest();
+    store.db.edit_project(&Caller::owner(), &store.project, patch(&profile), None).await.unwrap();
+    assert_eq!(store.db.latest(), seq, "the same again changes nothing");
+
+    let outside = Profile { copy: vec!["../secret".to_owned()], ..Profile::default() };
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, patch(&outside), None).await), "invalid");
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let refused = store.db.edit_project(&member, &store.project, patch(&Profile::default()), None).await;
+    assert_eq!(code(refused), "person-role");
+
+    assert_eq!(store.db.repository_profile(&edited.git_dir).await.unwrap(), Some(profile.clone()));
+    let new = |given| NewProject { title: "Again".to_owned(), plan: Some(false), profile: given, ..NewProject::default() };
+    let second = store.db.create_project(&Caller::owner(), new(None), probe()).await.unwrap();
+    assert_eq!(second.profile, profile, "the repository is the same");
+    let third = store.db.create_project(&Caller::owner(), new(Some(Profile::default())), probe()).await.unwrap();
+    assert_eq!(third.profile, Profile::default());
+    assert_eq!(code(store.db.create_project(&member, new(Some(profile)), probe()).await), "person-role");
+    store.check_fold().await;
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use domain::board::attention::AttentionKind;
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
+use domain::board::task::retry::RetryOptions;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
 use domain::runs::checkout::{KeptNested, KeptWork};
@@ -359,5 +360,27 @@ async fn changes_of_control_files_are_told_while_the_run_lives() {
         [(AuthorRole::Runner, "config has changed")]
     );
     assert_eq!(code(store.db.note_for_run(&"RUN-009".parse().unwrap(), "x").await), "not-found");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn failed_setup_asks_the_person_and_uses_neither_an_attempt_nor_a_session() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let run = store.agent(&task, AgentKind::Coder).await.run;
+    store.db.run_session(&run, "00000000-0000-0000-0000-000000000001").await.unwrap();
+    let end = RunEnd {
+        failure: Some(FailureClass::Setup),
+        error: Some("`npm ci` ended with exit code 1".to_owned()),
+        ..RunEnd::new(EndClass::NotSetUp, 3)
+    };
+    store.db.end_run(&run, end).await.unwrap();
+    let attention = store.card(&task).await.attention.unwrap();
+    assert_eq!(attention.kind, AttentionKind::Setup);
+    insta::assert_snapshot!(attention.detail, @"No agent started: `npm ci` ended with exit code 1. No attempt was used. Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.");
+    assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None, "no session began");
+    store.db.retry_task(&Caller::owner(), &task, RetryOptions::default()).await.unwrap();
+    let next = store.agent(&task, AgentKind::Coder).await;
+    assert_eq!(store.db.run(&next.run).await.unwrap().attempt, 1);
     store.check_fold().await;
 }

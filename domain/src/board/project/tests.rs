@@ -28,6 +28,7 @@ pub(crate) fn project() -> Project {
         claim_mode: ClaimMode::Enforced,
         budget_micro_usd: None,
         max_coders: None,
+        profile: crate::runs::profile::Profile::default(),
         paused_at: None,
         archived_at: None,
         deleted_at: None,

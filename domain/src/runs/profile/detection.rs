@@ -19,10 +19,19 @@ pub struct DetectedTool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Detection {
     pub tools: Vec<DetectedTool>,
+    /// A profile for these tools.
     pub profile: Profile,
+    /// The profile that a person confirmed for the repository before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Profile>,
 }
 
 impl Detection {
+    /// The profile for another project on the repository: what a person confirmed counts more than what files suggest.
+    pub fn preferred(&self) -> &Profile {
+        self.known.as_ref().unwrap_or(&self.profile)
+    }
+
     /// Adds the patterns of a file `.worktreeinclude`, which has one on each line. Patterns that take files out again have no meaning here.
     pub fn include(&mut self, text: &str) {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '!']));

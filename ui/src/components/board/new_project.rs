@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use domain::board::project::{PlanApproval, Project};
 use domain::runs::evidence::RepositoryInfo;
+use domain::runs::profile::Profile;
+use domain::team::person::Right;
 use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
@@ -15,9 +17,11 @@ use crate::components::badge::Tone;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
 use crate::components::inline_code::{InlineCode, sentence};
+use crate::components::runs::profile::{ProfileFields, ProposedProfile};
 use crate::components::runs::sandbox::{SandboxField, choices};
 use crate::draft::draft;
 use crate::moves::Choice;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 
 /// Pause in typing before the path is inspected.
@@ -109,12 +113,27 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let branch = RwSignal::new(None::<String>);
     let lookup = RwSignal::new(Lookup::Empty);
     inspect(client, path.into(), branch, lookup);
+    let fields = ProfileFields::new(&Profile::default());
+    let detection = Memo::new(move |_| match lookup.get() {
+        Lookup::Found(probe) => Some(probe.detection),
+        _ => None,
+    });
+    Effect::new(move || {
+        if let Some(found) = detection.get() {
+            fields.set(found.preferred());
+        }
+    });
 
     let ready = Signal::derive(move || {
         let has_goal = !planned.get() || has_text(goal);
         let has_budget = budget.with(|budget| budget.trim().is_empty() || micro_usd(budget).is_some());
         let is_chosen = choices(status).is_empty() || sandbox.get().is_some();
-        has_text(title) && has_goal && has_budget && is_chosen && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
+        has_text(title)
+            && fields.profile().is_some()
+            && has_goal
+            && has_budget
+            && is_chosen
+            && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
     });
     let submit = move |()| {
         let planned = planned.get_untracked();
@@ -125,6 +144,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             base_branch: branch.get_untracked(),
             plan: Some(planned),
             budget_micro_usd: micro_usd(&budget.get_untracked()).filter(|budget| *budget != configured_budget),
+            // Only an owner sets commands; others get what the repository has.
+            profile: untrack(|| fields.profile()).filter(|_| Reader::current().may(Right::Administer)),
             plan_approval: Some(if needs_approval.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
         };
         let chosen = sandbox.get_untracked().filter(|tier| untrack(|| choices(status)).contains(tier));
@@ -165,6 +186,9 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                     <div id="project-found" role="status"><LookupResult lookup=lookup /></div>
                 </div>
                 <Branches lookup=lookup branch=branch />
+                <Show when=|| Reader::current().may(Right::Administer)>
+                    <ProposedProfile detection=detection fields=fields />
+                </Show>
                 <TextField id="project-budget" label="Budget in US dollars (optional)" value=budget max_length=12 placeholder="100" autofocus=false />
                 <SandboxField picked=sandbox />
                 <div class="choices" role="radiogroup" aria-label="Start">

@@ -1,0 +1,147 @@
+//! `vibe-relay profile`: shows and changes how worktrees of a project are prepared. Must not know the rules for it.
+
+use std::path::Path;
+
+use clap::Subcommand;
+use domain::board::project::Project;
+use domain::id::ProjectId;
+use domain::runs::evidence::RepositoryInfo;
+use domain::runs::profile::Profile;
+use domain::wire::ProjectPatch;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show how worktrees are prepared.
+    Show {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// Print the profile as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change how worktrees are prepared, from the next attempt on. An option replaces the whole list; an empty text empties it.
+    Edit(Edit),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Edit {
+    /// Project id, for example PROJ-001.
+    project: String,
+    /// Start from what the files of the repository suggest.
+    #[arg(long)]
+    detect: bool,
+    /// A line of shell that runs in each fresh worktree before its agent starts; repeat it for several.
+    #[arg(long, value_name = "LINE")]
+    setup: Vec<String>,
+    /// Minutes that one of these commands may take.
+    #[arg(long, value_name = "MINUTES")]
+    setup_minutes: Option<u32>,
+    /// Pattern of ignored files that are copied from your checkout, such as .env*.
+    #[arg(long, value_name = "GLOB")]
+    copy: Vec<String>,
+    /// Folder that the setup fills and that worktrees with the same lock files get as a copy.
+    #[arg(long, value_name = "FOLDER")]
+    reuse: Vec<String>,
+    /// Name of a variable of the server's environment that agents get.
+    #[arg(long, value_name = "NAME")]
+    env: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the board is not running, or refuses.
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
+    let client = Client::find(config)?;
+    let (Command::Show { project, .. } | Command::Edit(Edit { project, .. })) = &command;
+    let path = format!("/api/projects/{}", project.parse::<ProjectId>()?);
+    let project: Project = client.get(&path).await?;
+    match command {
+        Command::Show { json: true, .. } => output::line(serde_json::to_string_pretty(&project.profile).unwrap_or_default()),
+        Command::Show { .. } => show(&project.profile),
+        Command::Edit(edit) => {
+            let start = if edit.detect { detected(&client, &project).await? } else { project.profile };
+            let patch = ProjectPatch { profile: Some(edit.apply(start)), ..ProjectPatch::default() };
+            let project: Project = client.patch(&path, &patch).await?;
+            show(&project.profile);
+        }
+    }
+    Ok(())
+}
+
+async fn detected(client: &Client, project: &Project) -> Result<Profile, CliError> {
+    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let query = format!("/api/repository?path={}&base_branch={}", encoded(&project.repo_path), encoded(&project.base_branch));
+    let found: RepositoryInfo = client.get(&query).await?;
+    for tool in &found.detection.tools {
+        output::line(format!("found {} ({})", tool.name, tool.file));
+    }
+    Ok(found.detection.profile)
+}
+
+impl Edit {
+    fn apply(self, mut profile: Profile) -> Profile {
+        let lists =
+            [(self.setup, &mut profile.setup), (self.copy, &mut profile.copy), (self.reuse, &mut profile.reuse), (self.env, &mut profile.env)];
+        for (given, known) in lists {
+            if !given.is_empty() {
+                *known = given;
+            }
+        }
+        profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
+        profile
+    }
+}
+
+fn show(profile: &Profile) {
+    for line in lines(profile) {
+        output::line(line);
+    }
+}
+
+fn lines(profile: &Profile) -> Vec<String> {
+    let list = |name: &str, entries: &[String]| {
+        let first = entries.first().map_or("none", String::as_str);
+        let rest = entries.iter().skip(1).map(|entry| format!("{:10}{entry}", ""));
+        std::iter::once(format!("{name:10}{first}")).chain(rest).collect::<Vec<_>>()
+    };
+    let mut lines = list("setup", &profile.setup);
+    lines.push(format!("{:10}{} minutes for each command", "limit", profile.setup_minutes));
+    lines.extend(list("copy", &profile.copy));
+    lines.extend(list("reuse", &profile.reuse));
+    lines.extend(list("env", &profile.env));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_replace_whole_lists_and_leave_the_others() {
+        let edit = Edit {
+            project: "PROJ-001".to_owned(),
+            detect: false,
+            setup: vec!["npm ci".to_owned(), "npm run build".to_owned()],
+            setup_minutes: None,
+            copy: vec![String::new()],
+            reuse: Vec::new(),
+            env: Vec::new(),
+        };
+        let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
+        let after = edit.apply(before).checked().unwrap();
+        insta::assert_snapshot!(lines(&after).join("\n"), @r"
+        setup     npm ci
+                  npm run build
+        limit     20 minutes for each command
+        copy      none
+        reuse     node_modules
+        env       none
+        ");
+    }
+}

@@ -1,0 +1,187 @@
+//! The fields for how checkouts of a project are prepared, and what was detected in its repository.
+
+use domain::board::project::Project;
+use domain::runs::profile::Profile;
+use domain::runs::profile::detection::Detection;
+use domain::wire::ProjectPatch;
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending};
+use crate::components::inline_code::InlineCode;
+
+/// A profile as it is typed: a list has one entry on each line.
+#[derive(Clone, Copy)]
+pub(crate) struct ProfileFields {
+    setup: RwSignal<String>,
+    minutes: RwSignal<String>,
+    copy: RwSignal<String>,
+    reuse: RwSignal<String>,
+    env: RwSignal<String>,
+}
+
+impl ProfileFields {
+    pub(crate) fn new(profile: &Profile) -> Self {
+        let fields = Self {
+            setup: RwSignal::new(String::new()),
+            minutes: RwSignal::new(String::new()),
+            copy: RwSignal::new(String::new()),
+            reuse: RwSignal::new(String::new()),
+            env: RwSignal::new(String::new()),
+        };
+        fields.set(profile);
+        fields
+    }
+
+    pub(crate) fn set(self, profile: &Profile) {
+        self.setup.set(profile.setup.join("\n"));
+        self.minutes.set(profile.setup_minutes.to_string());
+        self.copy.set(profile.copy.join("\n"));
+        self.reuse.set(profile.reuse.join("\n"));
+        self.env.set(profile.env.join("\n"));
+    }
+
+    /// The typed profile; `None` while the minutes are no number. The server checks the rest.
+    pub(crate) fn profile(self) -> Option<Profile> {
+        let setup_minutes = self.minutes.with(|minutes| minutes.trim().parse().ok())?;
+        Some(Profile { setup: lines(self.setup), setup_minutes, copy: lines(self.copy), reuse: lines(self.reuse), env: lines(self.env) })
+    }
+}
+
+fn lines(text: RwSignal<String>) -> Vec<String> {
+    text.with(|text| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// What a profile does, in one sentence with code in backticks.
+pub(crate) fn sentence(profile: &Profile) -> String {
+    let code = |entries: &[String]| entries.iter().map(|entry| format!("`{entry}`")).collect::<Vec<_>>().join(", ");
+    let setup = match profile.setup.as_slice() {
+        [] => "Nothing runs in fresh worktrees".to_owned(),
+        commands => format!("{} runs in each fresh worktree", code(commands)),
+    };
+    let copy = if profile.copy.is_empty() { String::new() } else { format!("; ignored files named {} are copied into it", code(&profile.copy)) };
+    format!("{setup}{copy}.")
+}
+
+/// Names the tools that were found; empty if none was.
+pub(crate) fn found(detection: &Detection) -> String {
+    let tools: Vec<String> = detection.tools.iter().map(|tool| format!("{} (`{}`)", tool.name, tool.file)).collect();
+    if tools.is_empty() { String::new() } else { format!("Found {}.", tools.join(", ")) }
+}
+
+#[component]
+fn Lines(id: &'static str, label: &'static str, hint: &'static str, value: RwSignal<String>, #[prop(default = 2)] rows: u32) -> impl IntoView {
+    let described = format!("{id}-hint");
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            <textarea id=id class="input mono" rows=rows.to_string() spellcheck="false" aria-describedby=described.clone() bind:value=value></textarea>
+            <p class="hint" id=described>{hint}</p>
+        </div>
+    }
+}
+
+/// The fields of a profile.
+#[component]
+pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
+    view! {
+        <Lines
+            id="profile-setup"
+            label="Setup commands"
+            hint="One on each line. They run in each fresh worktree before its agent starts, and again when a lock file changed."
+            value=fields.setup
+            rows=3
+        />
+        <div class="field">
+            <label for="profile-minutes">"Minutes that one command may take"</label>
+            <input id="profile-minutes" class="input" inputmode="numeric" maxlength="3" bind:value=fields.minutes />
+        </div>
+        <Lines
+            id="profile-copy"
+            label="Files to copy"
+            hint="Patterns of files that git ignores, such as .env*. They are copied from your checkout, and agents can read them."
+            value=fields.copy
+        />
+        <Lines
+            id="profile-reuse"
+            label="Folders to reuse"
+            hint="Folders that the setup fills, such as node_modules. Worktrees with the same lock files get copies of them instead of a setup."
+            value=fields.reuse
+        />
+        <Lines
+            id="profile-env"
+            label="Environment variables to pass on"
+            hint="Names only. The values come from the environment of the server and are not stored."
+            value=fields.env
+        />
+    }
+    .into_any()
+}
+
+/// The dialog that changes the profile of a project.
+#[component]
+pub(crate) fn ProfileDialog(project: Project, close: Callback<()>) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let fields = ProfileFields::new(&project.profile);
+    let id = StoredValue::new(project.id);
+    let submit = move |()| {
+        let patch = ProjectPatch { profile: fields.profile(), ..ProjectPatch::default() };
+        sending.run(client.edit_project(id.get_value(), patch), move |_| close.run(()));
+    };
+    view! {
+        <Dialog title="Prepare worktrees" close=close>
+            <Form verb="Save" ready=Signal::derive(move || fields.profile().is_some()) sending=sending submit=submit close=close>
+                <p class="hint">"The commands run with your rights, in the sandbox of the agents. Changes apply from the next attempt on."</p>
+                <ProfileForm fields=fields />
+            </Form>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// The profile that a new project gets, with what it follows from, and its fields when they are opened.
+#[component]
+pub(crate) fn ProposedProfile(#[prop(into)] detection: Signal<Option<Detection>>, fields: ProfileFields) -> impl IntoView {
+    let summary = move || fields.profile().map(|profile| sentence(&profile)).unwrap_or_default();
+    let tools = move || detection.get().map(|detection| found(&detection)).unwrap_or_default();
+    view! {
+        <Show when=move || detection.with(Option::is_some)>
+            <details class="proposed-profile">
+                <summary>"Prepare worktrees"<span class="hint">{move || view! { <InlineCode text=format!("{} {}", tools(), summary()).trim().to_owned() /> }}</span></summary>
+                <ProfileForm fields=fields />
+            </details>
+        </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::runs::profile::detection::detect;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_typed_one_entry_on_a_line() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let given =
+                Profile { setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()], env: vec!["NPM_TOKEN".to_owned()], ..Profile::default() };
+            let fields = ProfileFields::new(&given);
+            assert_eq!(fields.profile(), Some(given));
+            fields.setup.set(" make deps \n\n".to_owned());
+            assert_eq!(fields.profile().unwrap().setup, ["make deps"]);
+            fields.minutes.set("soon".to_owned());
+            assert_eq!(fields.profile(), None);
+        });
+    }
+
+    #[test]
+    fn sentence_says_what_runs_and_what_is_copied() {
+        let found_tools = detect(["package-lock.json", "justfile"]);
+        assert_eq!(found(&found_tools), "Found npm (`package-lock.json`), just (`justfile`).");
+        assert_eq!(sentence(&found_tools.profile), "`npm ci` runs in each fresh worktree; ignored files named `.env*` are copied into it.");
+        assert_eq!(sentence(&Profile { copy: Vec::new(), ..Profile::default() }), "Nothing runs in fresh worktrees.");
+        assert_eq!(found(&Detection::default()), "");
+    }
+}
