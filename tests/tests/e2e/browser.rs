@@ -1,7 +1,5 @@
 //! The board in a real browser, served by the product's binary, with scripted agents.
 
-use std::path::Path;
-
 use domain::board::project::{PlanApproval, Project};
 use domain::board::status::Status;
 use domain::board::task::TaskPatch;
@@ -251,7 +249,6 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.lacks(".question").await;
     support::reached(&server, "TASK-001").await;
     browser.shows(".sheet .badge", "Working").await;
-
     browser.press("Stop").await;
     browser.shows(".sheet .badge", "Stopped").await;
     assert!(agents_of(&server).is_empty(), "{:?}", agents_of(&server));
@@ -281,31 +278,8 @@ async fn person_answers_stops_and_messages_an_agent() {
     // An attempt is redrawn when it ends, so the test opens it again.
     browser.evaluate("document.querySelector('.attempt:nth-child(2)').open = true").await;
     browser.shows(".attempt:nth-child(2) .log-sent", "In capital letters, please.").await;
-    delete_with_a_checkout(&browser, &server, &project).await;
+    crate::deletion::delete_with_a_checkout(&browser, &server, &project).await;
     same_page(&browser, &["/board"]).await;
-}
-
-/// A project is deleted while a coder waits for an answer: not by a wrong title, and then with the checkout of its task.
-async fn delete_with_a_checkout(browser: &Browser, server: &TestServer, project: &ProjectId) {
-    browser.press("Close").await;
-    browser.keys("n").await;
-    browser.fill("#task-title", "Choose the colour").await;
-    browser.press("Add and start").await;
-    browser.has("[data-task=TASK-002][data-state=question]").await;
-    let worktree = server.get::<TaskView>("/api/tasks/TASK-002").await.unwrap().task.worktree_path.unwrap();
-    let folder = Path::new(&worktree).parent().unwrap().to_owned();
-    assert!(folder.ends_with(project.as_str()) && Path::new(&worktree).exists());
-    browser.press("More of the project").await;
-    browser.press("Delete…for good").await;
-    browser.fill("#delete-title", "letter").await;
-    browser.has("dialog [type=submit]:disabled").await;
-    browser.fill("#delete-title", "Letters").await;
-    browser.press("Delete").await;
-    browser.shows("h2", "Create your first project").await;
-    browser.until("no project is left", "!document.querySelector('nav.side')?.innerText.includes('Letters')").await;
-    assert!(!folder.exists(), "{}", folder.display());
-    browser.run("history.back()").await;
-    browser.shows(".empty", "This project does not exist").await;
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod chaos;
 mod checkpoints;
 mod claims;
 mod context;
+mod deletion;
 mod demo;
 mod demo_site;
 mod drafts;

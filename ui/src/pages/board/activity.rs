@@ -267,7 +267,7 @@ mod tests {
         let actor = Part::Actor("mara".to_owned());
         let both = [first, actor.clone(), second.clone()].into_iter().fold(ActivityFilter::default(), with);
         assert_eq!(parts(&both), [second.clone(), actor.clone()]);
-        assert_eq!(parts(&without(both.clone(), &second)), [actor.clone()]);
+        assert_eq!(parts(&without(both.clone(), &second)), std::slice::from_ref(&actor));
         assert_eq!(without(without(both, &actor), &second), ActivityFilter::default());
     }
 
