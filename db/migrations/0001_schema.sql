@@ -917,6 +917,9 @@ CREATE TABLE oracle_questions (
 ) STRICT;
 CREATE INDEX oracle_questions_by_project ON oracle_questions (project_id, id);
 CREATE INDEX open_oracle_questions ON oracle_questions (project_id, asker, oracle) WHERE answered_at IS NULL;
+-- What retention may remove. A person's questions and answers are never in here.
+CREATE INDEX oracle_questions_removable ON oracle_questions (asked_at)
+  WHERE asker <> 'human' AND substr(asker, 1, 6) <> 'human/' AND oracle <> 'human' AND substr(oracle, 1, 6) <> 'human/';
 
 -- What agents leave to their successors. The successor of a managed agent, which has a task and a run, bears the same name. `automatic` marks
 -- what the runner recorded for a run that left nothing. `files` is a list of paths with their sizes.

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::now;
 use crate::team::message::removable;
 use crate::team::token;
+use crate::warroom::oracle::write as oracle;
 
 /// Maximum number of rows that one write removes.
 const BATCH: u32 = 200;
@@ -25,7 +26,7 @@ const MAX_CANDIDATES: u32 = 10_000;
 /// Limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
-    /// The age until which events, deliveries and messages are kept.
+    /// The age until which events, deliveries, messages and questions to oracles are kept.
     pub keep: Duration,
     /// The number of events that are kept even if they are younger.
     pub max_events: u32,
@@ -41,6 +42,8 @@ pub struct Pruned {
     pub deliveries: u64,
     /// Messages of managed agents or the runner, whose recipients were managed agents that had read them before they departed.
     pub messages: u64,
+    /// Questions of agents to oracles that are agents.
+    pub oracle_questions: u64,
     /// Entries of agents' memory that expired.
     pub memories: u64,
     /// Tokens that ended a week ago.
@@ -60,6 +63,7 @@ impl Db {
             calls: self.remove_until_none(move |tx| Box::pin(idempotent::remove_old_answers(tx, batch))).await?,
             deliveries: self.remove_deliveries(cutoff).await?,
             messages: self.remove_messages(cutoff).await?,
+            oracle_questions: self.remove_until_none(move |tx| Box::pin(oracle::remove_old(tx, cutoff, batch))).await?,
             memories: self.remove_until_none(move |tx| Box::pin(memory::remove_expired(tx, batch))).await?,
             tokens: self.remove_until_none(move |tx| Box::pin(token::remove_expired(tx, batch))).await?,
         })

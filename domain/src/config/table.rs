@@ -104,7 +104,7 @@ pub const TABLE: &[Row] = &[
         "keep_events_days",
         Page::Limits,
         "90",
-        "days after which events, and the messages and deliveries that only agents needed, are removed; nothing that you wrote is",
+        "days after which events, and the messages, questions and deliveries that only agents needed, are removed; nothing that you wrote is",
     ),
     row("keep_audit_days", Page::Access, "365", "days after which rows of the audit log are removed"),
     restart(

@@ -21,7 +21,7 @@ use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::lead::row::party;
 use crate::warroom::old_task::{row as old_tasks, write as old_task_writes};
 use crate::warroom::oracle::row as oracle;
-use crate::warroom::oracle::write::COUNT;
+use crate::warroom::oracle::write::{COUNT, REMOVE_OLD};
 use crate::warroom::raid_log::row::list_sql;
 use crate::warroom::result::row as result;
 use crate::warroom::trigger::DUE_ONE;
@@ -180,6 +180,7 @@ async fn answered_questions_to_oracles_cost_only_who_lists_them() {
         (oracle::PAGE, "oracle_questions_by_project (project_id=? AND id<?)"),
         (oracle::OPEN, "open_oracle_questions (project_id=? AND asker=? AND oracle=?)"),
         (COUNT, "(project_id=? AND name=?)"),
+        (REMOVE_OLD, "oracle_questions_removable (asked_at<?)"),
     ] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");

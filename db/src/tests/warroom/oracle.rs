@@ -1,5 +1,7 @@
 //! Questions to oracles: whom they reach, which reply is the answer, how it is delivered, and what is counted.
 
+use std::time::Duration;
+
 use domain::runs::agent_kind::AgentKind;
 use domain::team::message::NewMessage;
 use domain::team::role::Role;
@@ -9,7 +11,9 @@ use domain::warroom::zone::NewZone;
 
 use crate::tests::external_agents::{call, message};
 use crate::tests::store::{Store, code};
-use crate::{Asked, Caller, Result};
+use crate::{Asked, Caller, Pruned, Result, RetentionLimits};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 async fn zone(store: &Store, name: &str, oracle: Option<&str>) {
     let new = NewZone { name: name.to_owned(), paths: vec![format!("{name}/")], oracle: oracle.map(str::to_owned), ..NewZone::default() };
@@ -156,4 +160,28 @@ async fn bad_question_is_refused_and_changes_nothing() {
     let unknown = domain::id::ProjectId::new(99);
     assert_eq!(code(store.db.oracle_questions(&unknown, None, 1).await), "not-found");
     assert_eq!(code(store.db.oracle_use(&unknown).await), "not-found");
+}
+
+#[tokio::test]
+async fn old_questions_between_agents_go_and_the_counts_of_zones_stay() {
+    let store = Store::board().await;
+    let (ivy, mara) = (store.member("ivy", &[]).await, store.member("mara", &[]).await);
+    for (name, oracle) in [("audio", "ivy"), ("video", "human")] {
+        zone(&store, name, Some(oracle)).await;
+    }
+    let asked = ask_about(&store, &mara, &["audio"], "Answered").await.unwrap();
+    store.inbox(&ivy).await;
+    reply(&store, &ivy, "mara", &asked.questions[0], "Here").await;
+    store.inbox(&mara).await;
+    ask_about(&store, &mara, &["audio"], "Open").await.unwrap();
+    ask_about(&store, &mara, &["video"], "To a person").await.unwrap();
+    ask_about(&store, &Caller::owner(), &["audio"], "By a person").await.unwrap();
+    let limits = RetentionLimits { keep: DAY, max_events: u32::MAX };
+    assert_eq!(store.db.prune(limits).await.unwrap(), Pruned::default(), "they are young");
+    store.backdate("UPDATE oracle_questions SET asked_at = $1 WHERE $2 = ''", DAY * 2, "").await;
+    ask_about(&store, &mara, &["audio"], "Young").await.unwrap();
+    assert_eq!(store.db.prune(limits).await.unwrap(), Pruned { oracle_questions: 2, ..Pruned::default() });
+    assert_eq!(questions(&store).await, ["mara → human (video): -", "human → ivy (audio): -", "mara → ivy (audio): -"]);
+    let used = store.db.oracle_use(&store.project).await.unwrap();
+    assert_eq!(used.iter().map(|used| used.questions).sum::<u32>(), 5, "{used:?}");
 }

@@ -3,6 +3,7 @@
 use domain::team::agent::{EVERYONE, HUMAN};
 use domain::team::message::Message;
 use domain::team::person::is_person;
+use domain::time::Timestamp;
 use domain::warroom::context_left::ContextUse;
 use domain::warroom::oracle::{OracleEvent, OracleQuestion};
 
@@ -16,6 +17,18 @@ use crate::warroom::context_left::row::reported;
 pub(crate) const COUNT: &str = "UPDATE zones SET questions = questions + $3, answers = answers + $4, answer_bytes = answer_bytes + $5,
       answer_context_tokens = answer_context_tokens + $6
     WHERE project_id = $1 AND name = $2";
+
+/// Removes at most `$2` questions between agents that were asked before `$1`. The counts of their zones stay.
+pub(crate) const REMOVE_OLD: &str = "DELETE FROM oracle_questions WHERE id IN (
+    SELECT id FROM oracle_questions INDEXED BY oracle_questions_removable
+    WHERE asked_at < $1 AND asker <> 'human' AND substr(asker, 1, 6) <> 'human/' AND oracle <> 'human' AND substr(oracle, 1, 6) <> 'human/'
+    LIMIT $2)";
+
+/// Removes questions that were asked before `cutoff`, answered or not, and returns their number.
+pub(crate) async fn remove_old(tx: &mut Tx, cutoff: Timestamp, batch: i64) -> Result<u64> {
+    let removed = sqlx::query(REMOVE_OLD).bind(cutoff.to_string()).bind(batch).execute(&mut tx.connection).await?;
+    Ok(removed.rows_affected())
+}
 
 /// Stores a question that was just sent.
 pub(super) async fn insert(tx: &mut Tx, caller: &Caller, question: &OracleQuestion) -> Result<()> {
