@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::warroom::commit_files::{CommitFile, CommitFiles};
 use git2::{ObjectType, Oid, TreeWalkMode, TreeWalkResult};
@@ -18,9 +18,10 @@ const MAX_FILES: usize = 100_000;
 /// Trees whose files are remembered, because a page asks for the same one again and again. The files of a tree never change.
 const MAX_KNOWN: usize = 4;
 
-type KnownTrees = VecDeque<(Oid, Arc<Vec<CommitFile>>)>;
+#[derive(Debug, Default)]
+struct KnownTrees(Mutex<VecDeque<(Oid, Arc<[CommitFile]>)>>);
 
-static KNOWN: LazyLock<Mutex<KnownTrees>> = LazyLock::new(Mutex::default);
+static KNOWN: KnownTrees = KnownTrees(Mutex::new(VecDeque::new()));
 
 /// Lists the files of the first of `branches` that exists, and passes them to `work`, which may take as long as reading them.
 ///
@@ -45,11 +46,8 @@ impl Repository {
         for branch in names {
             let Some(commit) = tip(&handle, branch)? else { continue };
             let tree = find_commit(&handle, commit)?.tree().attempting(|| format!("list the files of {branch}"))?;
-            let files = match known(tree.id()) {
-                Some(files) => files,
-                None => remember(tree.id(), list(&handle, &tree)?),
-            };
-            return Ok(CommitFiles { branch: branch.clone(), commit: sha(commit), files: files.as_ref().clone() });
+            let files = KNOWN.files(tree.id(), || list(&handle, &tree))?;
+            return Ok(CommitFiles { branch: branch.clone(), commit: sha(commit), files });
         }
         let branch = names.last().cloned().unwrap_or_default();
         Err(RepoError::BranchMissing { near: similar_names(&branch, &branches(&handle, None)?), branch })
@@ -82,17 +80,20 @@ fn list(handle: &git2::Repository, tree: &git2::Tree<'_>) -> Result<Vec<CommitFi
     }
 }
 
-fn known(tree: Oid) -> Option<Arc<Vec<CommitFile>>> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.iter().find(|(id, _)| *id == tree).map(|(_, files)| files.clone())
-}
-
-fn remember(tree: Oid, files: Vec<CommitFile>) -> Arc<Vec<CommitFile>> {
-    let files = Arc::new(files);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.push_front((tree, files.clone()));
-    known.truncate(MAX_KNOWN);
-    files
+impl KnownTrees {
+    /// Returns the files of a tree, which `list` reads if nobody asked for them lately.
+    fn files(&self, tree: Oid, list: impl FnOnce() -> Result<Vec<CommitFile>, RepoError>) -> Result<Arc<[CommitFile]>, RepoError> {
+        let newest_first = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, files)) = newest_first().iter().find(|(id, _)| *id == tree) {
+            return Ok(files.clone());
+        }
+        // Without the lock, because it reads the disk.
+        let files: Arc<[CommitFile]> = list()?.into();
+        let mut known = newest_first();
+        known.push_front((tree, files.clone()));
+        known.truncate(MAX_KNOWN);
+        Ok(files)
+    }
 }
 
 #[cfg(test)]
@@ -109,10 +110,25 @@ mod tests {
         for _ in 0..2 {
             let found = repository.commit_files(&names(&["gone", "work", "main"])).unwrap();
             assert_eq!((found.branch.as_str(), &found.commit), ("work", &head));
-            assert_eq!(found.files, [CommitFile { path: "src/b.rs".to_owned(), bytes: 4 }]);
+            assert_eq!(*found.files, [CommitFile { path: "src/b.rs".to_owned(), bytes: 4 }]);
         }
         assert_eq!(repository.commit_files(&names(&["main"])).unwrap().files[0].path, "README.md");
         let error = repository.commit_files(&names(&["gone"])).unwrap_err();
         assert!(matches!(error, RepoError::BranchMissing { .. }), "{error}");
+    }
+
+    #[test]
+    fn tree_that_is_asked_for_again_is_not_read_again() {
+        let known = KnownTrees::default();
+        let tree = |number: usize| Oid::from_bytes(&[u8::try_from(number).unwrap(); 20]).unwrap();
+        let file = |path: &str| CommitFile { path: path.to_owned(), bytes: 1 };
+        let read = |number: usize| known.files(tree(number), || Ok(vec![file("read")])).unwrap();
+        assert_eq!(known.files(tree(0), || Ok(vec![file("first")])).unwrap()[0].path, "first");
+        assert_eq!(read(0)[0].path, "first");
+        for number in 1..=MAX_KNOWN {
+            read(number);
+        }
+        assert_eq!(known.0.lock().unwrap().len(), MAX_KNOWN);
+        assert_eq!(read(0)[0].path, "read", "few trees are remembered");
     }
 }

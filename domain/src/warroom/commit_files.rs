@@ -1,6 +1,7 @@
 //! The files of a commit with their sizes, and the folders that they are in. Must not read a repository, or know zones.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::runs::evidence::Sha;
 
@@ -17,7 +18,8 @@ pub struct CommitFile {
 pub struct CommitFiles {
     pub branch: String,
     pub commit: Sha,
-    pub files: Vec<CommitFile>,
+    /// Shared, because callers often want the same tree.
+    pub files: Arc<[CommitFile]>,
 }
 
 /// A number of files and their size.

@@ -184,7 +184,7 @@ async fn proposals_know_the_zones_and_participants_and_change_nothing() {
     let store = Store::board().await;
     store.member("red/ivy", &[]).await;
     set(&store, &Caller::owner(), new("core", &["src/"])).await.unwrap();
-    let files = CommitFiles { branch: "main".to_owned(), commit: "1234567".to_owned(), files: Vec::new() };
+    let files = CommitFiles { branch: "main".to_owned(), commit: "1234567".to_owned(), files: [].into() };
     let text = "/src/ @ivy\n/audio/ @ivy\n/docs/ @human\n".to_owned();
     let evidence = ProposalEvidence::Codeowners { found: Some(("CODEOWNERS".to_owned(), text)), files };
     let before = store.db.latest();

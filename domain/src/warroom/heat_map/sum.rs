@@ -16,7 +16,7 @@ impl HeatMap {
         let mut rows: Vec<ZoneHeat> = facts.zones.iter().map(row_of).chain([ZoneHeat::default()]).collect();
         let outside = facts.zones.len();
         let mut parts = Treemap::of(&files.files);
-        for file in &files.files {
+        for file in files.files.iter() {
             let zone = file.path.parse::<ClaimPath>().ok().and_then(|path| lookup.position_of(&path));
             if let Some(row) = rows.get_mut(zone.unwrap_or(outside)) {
                 row.files = row.files.saturating_add(1);

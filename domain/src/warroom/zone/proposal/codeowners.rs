@@ -158,7 +158,7 @@ fn differences(rules: &[Rule], proposals: &[ZoneProposal], files: &CommitFiles) 
     let zones: Vec<Zone> = proposals.iter().map(zone).collect();
     let lookup = ZoneLookup::new(&zones);
     let (mut count, mut first) = (0_usize, None);
-    for file in &files.files {
+    for file in files.files.iter() {
         let Ok(path) = file.path.parse::<ClaimPath>() else { continue };
         let said = rules.iter().rev().find(|rule| rule.paths.iter().any(|own| own.covers_file(&path))).and_then(|rule| rule.zone);
         if lookup.position_of(&path) != said {

@@ -108,7 +108,7 @@ fn code_map_proposes_folders_with_enough_code_and_divides_large_ones() {
 
 #[test]
 fn missing_sources_are_refused() {
-    let files = CommitFiles { branch: "main".to_owned(), commit: "1234567".to_owned(), files: Vec::new() };
+    let files = CommitFiles { branch: "main".to_owned(), commit: "1234567".to_owned(), files: [].into() };
     let code = |evidence: &ProposalEvidence| ZoneProposals::of(evidence, &[], &[]).unwrap_err().code();
     assert_eq!(code(&ProposalEvidence::Codeowners { found: None, files }), "codeowners-missing");
     assert_eq!(code(&ProposalEvidence::CodeMap(None)), "code-map-missing");
