@@ -73,7 +73,9 @@ impl Handler {
                 is_lead: agent.is_lead(),
                 ..ListingFacts::default()
             }),
-            Caller::Run(run) => db.features_in_use(&run.project_id).await.map(|in_use| ListingFacts { in_use, ..ListingFacts::default() }),
+            Caller::Run(run) => {
+                db.features_in_use(&run.project_id, Some(caller)).await.map(|in_use| ListingFacts { in_use, ..ListingFacts::default() })
+            }
             Caller::Person(_) | Caller::Runner | Caller::Invite(_) => return ListingFacts::default(),
         };
         found.unwrap_or_else(|error| {

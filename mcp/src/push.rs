@@ -17,6 +17,7 @@ use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
 use domain::team::agent::EVERYONE;
 use domain::team::message::MessageEvent;
+use domain::warroom::claim::ClaimEvent;
 use rmcp::ErrorData;
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -101,7 +102,7 @@ impl Push {
 pub(crate) struct PendingChanges {
     /// Its inbox changed, and with it the description of `check_inbox`.
     pub(crate) inbox: bool,
-    /// Its tools changed, because it acts as another caller now.
+    /// Its tools changed, because it acts as another caller now, or another agent waits for a file that it holds.
     pub(crate) tools: bool,
     /// The changed resources among those it is subscribed to.
     pub(crate) resources: BTreeSet<Uri>,
@@ -190,6 +191,7 @@ impl Listener {
                 changes.inbox = true;
                 changes.resources.extend(resources.get(&Uri::Inbox).cloned());
             }
+            changes.tools |= participant.as_ref().is_some_and(|(_, name)| changes_tools(event, name));
             changes.resources.extend(Uri::changed_by(event).filter(|uri| resources.contains(uri)));
         }
         if *changes != PendingChanges::default() {
@@ -226,6 +228,12 @@ fn changes_inbox(event: &Envelope, project: &ProjectId, name: &str) -> bool {
             Event::Message(MessageEvent::InboxDelivered { agent, .. }) => agent == name,
             _ => false,
         }
+}
+
+/// Whether the event adds tools to the list of a participant: one with which it passes on a file that another agent waits for. The holder may
+/// work in another project on the same repository.
+fn changes_tools(event: &Envelope, name: &str) -> bool {
+    matches!(&event.event, Event::Claim(ClaimEvent::Queued { holder, .. }) if holder == name)
 }
 
 #[cfg(test)]

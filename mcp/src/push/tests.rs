@@ -50,6 +50,19 @@ fn inbox_changes_only_for_its_owner() {
     assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "the same name in another project is another agent");
 }
 
+#[test]
+fn tools_change_for_the_holder_of_a_file_that_another_waits_for() {
+    let queued = event(2, ClaimEvent::Queued { agent: "mara".to_owned(), path: "a.rs".to_owned(), holder: "otto".to_owned() }.into());
+    assert!(changes_tools(&queued, "otto") && !changes_tools(&queued, "mara"));
+    assert!(!changes_tools(&sent("otto", "mara"), "mara"), "the inbox changed");
+    let push = Push::default();
+    let (mara, otto) = (push.listener(&agent(2, "mara")), push.listener(&agent(1, "otto")));
+    for listener in [&mara, &otto] {
+        listener.apply_events(std::slice::from_ref(&queued), &BTreeMap::new());
+    }
+    assert!(otto.state().changes.tools && !mara.state().changes.tools);
+}
+
 #[tokio::test]
 async fn unforwarded_change_is_kept_once() {
     let push = Push::default();

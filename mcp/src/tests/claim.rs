@@ -91,13 +91,17 @@ async fn hook_of_a_coder_claims_what_it_edits() {
     board.db.edit_project(&db::Caller::owner(), &board.project.id, patch, None).await.unwrap();
     let warned = done(&second, "claim_file", json!({"file_path": in_second})).await.text;
     assert!(warned.contains("is claimed by") && warned.contains("you are the first in line"), "{warned}");
+    // Only who holds what another agent waits for has something to pass on.
+    for (client, passes_on) in [(&first, true), (&second, false)] {
+        let listed: Vec<String> = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
+        assert_eq!(listed.contains(&"release_file".to_owned()), passes_on, "{listed:?}");
+        assert!(!listed.contains(&"claim_file".to_owned()), "{listed:?}");
+    }
     board
         .db
         .move_task(&db::Caller::owner(), &one.task, db::MoveRequest::to(Status::Backlog), domain::runs::evidence::EvidenceResult::Nothing)
         .await
         .unwrap();
-    let listed: Vec<String> = second.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
-    assert!(listed.contains(&"release_file".to_owned()) && !listed.contains(&"claim_file".to_owned()), "{listed:?}");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ pub(super) fn outside(name: &str) -> Caller {
 const EVERYTHING: ListingFacts = ListingFacts {
     is_trusted: false,
     is_lead: false,
-    in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true, memory: true, raid_log: true, oracles: true },
+    in_use: FeaturesInUse { goals: true, handshakes: true, claim_waits: true, external_agents: true, memory: true, raid_log: true, oracles: true },
 };
 
 /// The columns of `docs/tools.md`, in its order.
@@ -68,7 +68,7 @@ fn each_caller_sees_its_tools() {
     }
     insta::assert_snapshot!(table, @"
     planner: add_comment add_message ask_human ask_oracle check_inbox complete_task create_goal create_subtasks create_task declare_contract fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status link_task_to_goal list_contracts log_raid search_context send set_memory update_task_status who
-    coder: ack_handshake add_comment add_message ask_human ask_oracle check_inbox declare_contract fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid release_file search_context send set_memory update_task_status who
+    coder: ack_handshake add_comment add_message ask_human ask_oracle check_inbox declare_contract fenix_down get_memory get_task list_contracts release_file search_context send update_task_status
     reviewer: ack_handshake add_comment add_message check_inbox fenix_down get_board get_history get_memory get_session get_task list_contracts log_raid search_context send set_memory update_task_status who
     orchestrator: add_comment add_message ask_human ask_oracle check_inbox complete_task create_goal create_subtasks create_task fenix_down get_board get_history get_memory get_raid_log get_session get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts log_raid reject_verification search_context send set_memory update_task_status verify_goal verify_task who
     untrusted: ack_handshake add_comment add_message archive_intel ask_oracle authenticate_agent check_activity check_freshness check_inbox claim_file close_session cold_start create_session declare_contract delete_memory deregister fenix_down get_battle_plan get_board get_claims get_history get_memory get_messages get_my_tasks get_raid_log get_session get_task get_zones goal_status list_contracts list_memory list_sessions list_tasks log_raid party_status ping read_intel refresh_token register release_file resolve_trap search_by_sender search_by_timerange search_context send set_context set_memory set_status submit_for_review submit_result update_task who write_intel write_note write_trap
@@ -85,6 +85,7 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
     let features = [
         FeaturesInUse { goals: true, ..none },
         FeaturesInUse { handshakes: true, ..none },
+        FeaturesInUse { claim_waits: true, ..none },
         FeaturesInUse { external_agents: true, ..none },
         FeaturesInUse { memory: true, ..none },
         FeaturesInUse { raid_log: true, ..none },
@@ -97,28 +98,32 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
             let all = visible_to(&run(*kind), facts);
             names(&all).into_iter().filter(|name| !names(&basic).contains(name)).collect::<Vec<_>>().join(" ")
         };
-        let [goals, handshakes, external_agents, memory, raid_log, oracles] = features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
-        table += &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n", names(&basic).join(" "));
+        let [goals, handshakes, claim_waits, external_agents, memory, raid_log, oracles] =
+            features.map(|in_use| more(ListingFacts { in_use, ..EVERYTHING }));
+        table += &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n  claim waits: {claim_waits}\n", names(&basic).join(" "));
         table += &format!("  external agents: {external_agents}\n  memory: {memory}\n  raid log: {raid_log}\n  oracles: {oracles}\n");
     }
     insta::assert_snapshot!(table, @"
     planner: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task declare_contract fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal
       handshakes: 
+      claim waits: 
       external agents: 
       memory: get_memory
       raid log: get_raid_log log_raid
       oracles: ask_oracle
-    coder: add_comment add_message ask_human check_inbox declare_contract fenix_down get_board get_history get_session get_task list_contracts release_file search_context send set_memory update_task_status who
+    coder: add_comment add_message ask_human check_inbox declare_contract fenix_down get_task list_contracts search_context send update_task_status
       goals: 
       handshakes: ack_handshake
+      claim waits: release_file
       external agents: 
       memory: get_memory
-      raid log: log_raid
+      raid log: 
       oracles: ask_oracle
     reviewer: add_comment add_message check_inbox fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: 
       handshakes: ack_handshake
+      claim waits: 
       external agents: 
       memory: get_memory
       raid log: log_raid
@@ -126,11 +131,31 @@ fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
     orchestrator: add_comment add_message ask_human check_inbox complete_task create_subtasks create_task fenix_down get_board get_history get_session get_task list_contracts search_context send set_memory update_task_status who
       goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
       handshakes: 
+      claim waits: 
       external agents: handshake_status initiate_handshake
       memory: get_memory
       raid log: get_raid_log log_raid
       oracles: ask_oracle
     ");
+}
+
+/// A client can call only what it is listed, so texts that every run may read name no other tool.
+#[test]
+fn texts_for_a_coder_name_only_tools_that_it_is_always_listed() {
+    let agents = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents");
+    let listed = visible_to(&run(AgentKind::Coder), ListingFacts::default());
+    let mut named = Vec::new();
+    for file in
+        ["coder.md", "reminder/coder.md", "reminder/hand_over.md", "reminder/ordered.md", "reminder/inbox.md", "reminder/more.md", "context/more.md"]
+    {
+        let text = std::fs::read_to_string(agents.join(file)).unwrap();
+        let words: Vec<&str> = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').collect();
+        let tools = tools::table().map(|definition| definition.name).filter(|name| name.contains('_') && words.contains(name));
+        named.extend(tools.map(|name| (file, name)));
+    }
+    assert!(named.contains(&("coder.md", "ask_human")) && named.contains(&("context/more.md", "search_context")), "{named:?}");
+    named.retain(|(_, name)| !names(&listed).contains(name));
+    assert!(named.is_empty(), "{named:?}");
 }
 
 #[test]
@@ -165,7 +190,7 @@ fn each_kind_is_offered_its_own_moves() {
     }
     insta::assert_snapshot!(table, @r#"
     planner: Call this to finish your own task; complete_task does the same and takes a reason. {"status":{"enum":["done"],"type":"string"},"task_id":{"type":"string"}}
-    coder: Call this last, when your work is committed: it submits your newest commit for review. {"status":{"enum":["in_review"],"type":"string"},"task_id":{"type":"string"}}
+    coder: Call this last, when your work is committed: it submits the commit. {"status":{"enum":["in_review"],"type":"string"},"task_id":{"type":"string"}}
     reviewer: Call this last: done approves the commit; in_progress, after add_comment, sends it back to its coder. {"status":{"enum":["in_progress","done"],"type":"string"},"task_id":{"type":"string"}}
     orchestrator: Call this to cancel a task that the goal does not need. complete_task finishes your own. {"reason":{"enum":["failed","abandoned","obsolete","duplicate"],"type":"string"},"status":{"enum":["done","cancelled"],"type":"string"},"task_id":{"type":"string"}}
     "#);
@@ -192,9 +217,9 @@ fn agent_tool_with_the_humans_token_is_refused_with_a_hint() {
 
 /// An agent that works for a long time still has room for its work.
 #[test]
-fn list_of_a_coder_has_at_most_8_kb() {
+fn list_of_a_coder_has_at_most_4_kb() {
     let list = crate::handler::private(visible_to(&run(AgentKind::Coder), EVERYTHING));
-    assert!(serde_json::to_string(&list).unwrap().len() <= 8_000);
+    assert!(serde_json::to_string(&list).unwrap().len() <= 4_000);
 }
 
 /// A model pays for the list in every conversation. A token is about four bytes of JSON.
@@ -202,7 +227,7 @@ fn list_of_a_coder_has_at_most_8_kb() {
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
         ("planner", 26, 2_080),
-        ("coder", 21, 1_450),
+        ("coder", 15, 920),
         ("reviewer", 18, 1_150),
         ("orchestrator", 31, 2_400),
         ("untrusted", 56, 5_600),

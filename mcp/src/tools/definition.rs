@@ -82,7 +82,7 @@ impl ToolDefinition {
     /// Whether the caller is listed the tool, because it can use it.
     pub(crate) fn shows(&self, caller: &Caller, facts: ListingFacts) -> bool {
         let can_use = match caller {
-            Caller::Run(_) => self.audience.managed.need.is_met(facts.in_use),
+            Caller::Run(run) => self.audience.managed.is_listed(run.phase, facts.in_use),
             Caller::Agent(_) => match self.audience.external {
                 External::Everyone => true,
                 External::Trusted => facts.is_trusted,

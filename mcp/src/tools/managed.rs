@@ -6,12 +6,15 @@
 use db::FeaturesInUse;
 use domain::runs::agent_kind::AgentKind;
 use rmcp::model::{JsonObject, Tool};
+use serde_json::Value;
 
 /// The managed agents that may call a tool, and how their lists show it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Managed {
     pub(crate) kinds: &'static [AgentKind],
     pub(crate) need: Need,
+    /// Those among `kinds` whose work has no use for it.
+    unlisted: &'static [AgentKind],
     /// Arguments that are listed only where they are needed.
     hidden: &'static [(&'static str, Need)],
     adapt: Option<Adapt>,
@@ -26,11 +29,13 @@ pub(crate) enum Need {
     Always,
     /// The project has goals.
     Goals,
-    /// A handshake is pending.
+    /// A handshake waits for the agent.
     Handshake,
+    /// It holds files, and another agent waits for one.
+    ClaimWait,
     /// External agents are active.
     ExternalAgents,
-    /// An agent kept a value.
+    /// The agent, or one that it succeeds, kept a value.
     Memory,
     /// The raid log has an entry.
     RaidLog,
@@ -56,12 +61,17 @@ impl Managed {
     pub(crate) const NOBODY: Self = Self::of(&[]);
 
     pub(crate) const fn of(kinds: &'static [AgentKind]) -> Self {
-        Self { kinds, need: Need::Always, hidden: &[], adapt: None }
+        Self { kinds, need: Need::Always, unlisted: &[], hidden: &[], adapt: None }
     }
 
     /// Lists the tool only where it is needed.
     pub(crate) const fn listed_for(self, need: Need) -> Self {
         Self { need, ..self }
+    }
+
+    /// Lists the tool to none of these kinds.
+    pub(crate) const fn unlisted_for(self, unlisted: &'static [AgentKind]) -> Self {
+        Self { unlisted, ..self }
     }
 
     /// Lists each of these arguments only where it is needed.
@@ -71,6 +81,11 @@ impl Managed {
 
     pub(crate) const fn adapted(self, adapt: Adapt) -> Self {
         Self { adapt: Some(adapt), ..self }
+    }
+
+    /// Whether an agent of this kind, which may call the tool, is listed it.
+    pub(crate) fn is_listed(&self, kind: AgentKind, in_use: FeaturesInUse) -> bool {
+        self.need.is_met(in_use) && !self.unlisted.contains(&kind)
     }
 
     /// Rewrites a listed tool for an agent of this kind.
@@ -86,12 +101,21 @@ impl Managed {
     }
 }
 
+/// Removes the descriptions of arguments that the tool's description or the prompt explains.
+pub(crate) fn remove_descriptions(properties: &mut JsonObject) {
+    for property in properties.values_mut().filter_map(Value::as_object_mut) {
+        property.remove("description");
+        property.remove("default");
+    }
+}
+
 impl Need {
-    pub(crate) fn is_met(self, in_use: FeaturesInUse) -> bool {
+    fn is_met(self, in_use: FeaturesInUse) -> bool {
         match self {
             Self::Always => true,
             Self::Goals => in_use.goals,
             Self::Handshake => in_use.handshakes,
+            Self::ClaimWait => in_use.claim_waits,
             Self::ExternalAgents => in_use.external_agents,
             Self::Memory => in_use.memory,
             Self::RaidLog => in_use.raid_log,

@@ -35,7 +35,7 @@ pub(crate) struct SessionParameters {
 #[utoipa::path(get, path = "/api/projects/{id}/context", params(("id" = ProjectId, Path)), responses((status = 200, body = ContextUse)))]
 pub(crate) async fn get_context_use(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<ContextUse>> {
     state.db.project(&project).await?;
-    let (messages, memory) = (state.db.has_session_messages(&project).await?, state.db.features_in_use(&project).await?.memory);
+    let (messages, memory) = (state.db.has_session_messages(&project).await?, state.db.features_in_use(&project, None).await?.memory);
     Ok(Json(ContextUse { messages, memory }))
 }
 

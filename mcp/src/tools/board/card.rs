@@ -20,7 +20,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, Need};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -28,7 +28,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to see every task of the project with status, dependencies, wait reason and last comments.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND).unlisted_for(CODER_ONLY), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_board),
     },

@@ -6,6 +6,8 @@ use db::Caller;
 use domain::board::comment::AuthorRole;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -24,10 +26,14 @@ pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     description: "Call this to record on a task what its next reader must know: what you did, found or decided. Markdown.",
     effect: Effect::Writes,
     admission: Admission::Store,
-    audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
+    audience: Audience { managed: Managed::of(EVERY_KIND).adapted(comment_briefly), human: true, external: External::Everyone, invite: false },
     identity_arguments: &[],
     route: |definition| route(definition, add_comment),
 }];
+
+fn comment_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this to record on a task what its next reader must know. Markdown."
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,6 +2,8 @@
 //!
 //! It must not know how the answer returns.
 
+use domain::runs::agent_kind::AgentKind;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -9,17 +11,22 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{CAN_ASK, Managed};
+use crate::tools::managed::{CAN_ASK, Managed, remove_descriptions};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "ask_human",
     description: "Call this only when you cannot continue without a decision by the human. Then end your turn: you are resumed with the answer.",
     effect: Effect::Writes,
     admission: Admission::Store,
-    audience: Audience { managed: Managed::of(CAN_ASK), human: false, external: External::Nobody, invite: false },
+    audience: Audience { managed: Managed::of(CAN_ASK).adapted(ask_briefly), human: false, external: External::Nobody, invite: false },
     identity_arguments: &[],
     route: |definition| route(definition, ask_human),
 }];
+
+fn ask_briefly(_: AgentKind, properties: &mut JsonObject) -> &'static str {
+    remove_descriptions(properties);
+    "Call this only when you cannot continue without a decision by the human. Then end your turn."
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

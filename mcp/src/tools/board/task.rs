@@ -22,7 +22,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS};
+use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS, remove_descriptions};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to read one task in full: description, branch and comments, oldest first.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND).adapted(read_briefly), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_task),
     },
@@ -125,6 +125,12 @@ struct UpdateTaskStatus {
     reason: Option<String>,
 }
 
+/// An answer that omits comments says how to read them.
+fn read_briefly(_: AgentKind, properties: &mut JsonObject) -> &'static str {
+    remove_descriptions(properties);
+    "Call this to read a task with its comments."
+}
+
 /// Offers an agent only the moves of its kind.
 fn request_own_moves(kind: AgentKind, properties: &mut JsonObject) -> &'static str {
     properties.insert("status".to_owned(), arguments::one_of(&requested_statuses(kind)).to_value());
@@ -135,7 +141,7 @@ fn request_own_moves(kind: AgentKind, properties: &mut JsonObject) -> &'static s
     }
     match kind {
         AgentKind::Planner => "Call this to finish your own task; complete_task does the same and takes a reason.",
-        AgentKind::Coder => "Call this last, when your work is committed: it submits your newest commit for review.",
+        AgentKind::Coder => "Call this last, when your work is committed: it submits the commit.",
         AgentKind::Reviewer => "Call this last: done approves the commit; in_progress, after add_comment, sends it back to its coder.",
         AgentKind::Orchestrator => "Call this to cancel a task that the goal does not need. complete_task finishes your own.",
     }

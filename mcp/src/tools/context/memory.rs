@@ -17,7 +17,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, Need};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need};
 
 /// The word for the entries of all sessions.
 const ALL_SESSIONS: &str = "all";
@@ -34,6 +34,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         admission: Admission::Store,
         audience: audience(
             Managed::of(EVERY_KIND)
+                .unlisted_for(CODER_ONLY)
                 .hiding(&[
                     ("session_id", Need::Never),
                     ("metadata", Need::Never),
@@ -75,11 +76,8 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
 ];
 
-fn set_memory_briefly(kind: AgentKind, _: &mut JsonObject) -> &'static str {
-    match kind {
-        AgentKind::Coder => "Call this to keep a value for the next agent on your task.",
-        AgentKind::Planner | AgentKind::Reviewer | AgentKind::Orchestrator => "Call this to keep a value for the next agent of your kind.",
-    }
+fn set_memory_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this to keep a value for the next agent of your kind."
 }
 
 fn get_memory_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {

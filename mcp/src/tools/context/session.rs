@@ -20,7 +20,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, Need};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need};
 
 /// Managed agents may call it, and have no need for it.
 const UNLISTED: Audience =
@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("session_id", Need::Never)]).adapted(get_session_briefly),
+            managed: Managed::of(EVERY_KIND).unlisted_for(CODER_ONLY).hiding(&[("session_id", Need::Never)]).adapted(get_session_briefly),
             human: true,
             external: External::Everyone,
             invite: false,

@@ -16,7 +16,7 @@ use crate::format;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed};
 use crate::tools::team::onboarding;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
@@ -34,7 +34,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to see which agents are active, with roles, class, context left, health and task.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: true },
+        audience: Audience { managed: Managed::of(EVERY_KIND).unlisted_for(CODER_ONLY), human: true, external: External::Everyone, invite: true },
         identity_arguments: &[],
         route: |definition| route(definition, who),
     },

@@ -2,9 +2,11 @@
 //!
 //! It must not know who is notified of a new version.
 
+use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::is_short_for;
 use domain::team::contract::{Contract, ContractType, NewContract};
 use domain::text::excerpt;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{CAN_DECLARE, EVERY_KIND, Managed, Need};
+use crate::tools::managed::{CAN_DECLARE, EVERY_KIND, Managed, Need, remove_descriptions};
 
 /// The most bytes of full specifications in one answer. Later ones are shortened.
 const MAX_LIST_BYTES: usize = 36_000;
@@ -26,7 +28,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when others build on a name that you create or change: a function, an endpoint, an element id.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(CAN_DECLARE), human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(CAN_DECLARE).adapted(declare_briefly), human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, declare_contract),
     },
@@ -36,7 +38,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("type", Need::Never), ("owner", Need::Never)]),
+            managed: Managed::of(EVERY_KIND).hiding(&[("type", Need::Never), ("owner", Need::Never)]).adapted(list_briefly),
             human: true,
             external: External::Everyone,
             invite: false,
@@ -45,6 +47,15 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         route: |definition| route(definition, list_contracts),
     },
 ];
+
+fn declare_briefly(_: AgentKind, properties: &mut JsonObject) -> &'static str {
+    remove_descriptions(properties);
+    "Call this when you create or change a name that others build on."
+}
+
+fn list_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this before you build on the work of other agents."
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 //!
 //! It must not know the rules of delivery.
 
-use db::{AcknowledgedMessage, HistoryQuery, Sent};
+use db::{AcknowledgedMessage, Caller, HistoryQuery, Sent};
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
@@ -18,7 +18,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, Need};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need, remove_descriptions};
 
 /// The most acknowledged messages that an answer lists, newest first.
 const MAX_LISTED: usize = 5;
@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("before", Need::Never), ("count", Need::Never)]),
+            managed: Managed::of(EVERY_KIND).unlisted_for(CODER_ONLY).hiding(&[("before", Need::Never), ("count", Need::Never)]),
             human: true,
             external: External::Everyone,
             invite: false,
@@ -68,8 +68,13 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
 ];
 
-fn send_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this to write to another agent, to `human` or to `all`. It is refused while you have unread messages."
+fn send_briefly(kind: AgentKind, properties: &mut JsonObject) -> &'static str {
+    remove_descriptions(properties);
+    // Its messages are about its own task.
+    if kind == AgentKind::Coder {
+        properties.remove("task_id");
+    }
+    "Call this after check_inbox to write to another agent, to `human` or to `all`."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,7 +106,7 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
     let Sent { message, further, confirmed, trigger } = call.db.send(&call.caller, &project, new).await?;
     let copies = if message.cc.is_empty() { String::new() } else { format!(" Copies: {}.", message.cc.join(", ")) };
     let sent: Vec<String> = std::iter::once(&message).chain(&further).map(|sent| format!("{} (#{})", sent.to_agent, sent.id)).collect();
-    let text = format!("Message sent to {}.{copies}{}", sent.join(" and "), acknowledged_text(&confirmed));
+    let text = format!("Message sent to {}.{copies}{}", sent.join(" and "), acknowledged_text(&confirmed, &call.caller));
     let text = format!("{text}{}", trigger.as_ref().map(order_text).unwrap_or_default());
     let mut data = json!({"id": message.id, "to_agent": message.to_agent, "task_id": message.task_id, "cc": message.cc});
     if !further.is_empty() {
@@ -125,20 +130,24 @@ fn order_text(trigger: &Trigger) -> String {
     format!("\nThe order {word} is given. {follows}. withdraw_trigger ends it.")
 }
 
-/// Lists the messages that sending acknowledged, and says how to read them again.
-fn acknowledged_text(confirmed: &[AcknowledgedMessage]) -> String {
+/// Lists the messages that sending acknowledged, and says how to read them again. A coder is not listed get_history.
+fn acknowledged_text(confirmed: &[AcknowledgedMessage], caller: &Caller) -> String {
     let (Some(first), Some(last)) = (confirmed.first(), confirmed.last()) else { return String::new() };
     let named: Vec<String> = confirmed.iter().rev().take(MAX_LISTED).map(|read| format!("#{} from {}", read.id, read.from_agent)).collect();
     let more = confirmed.len() - named.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let acknowledged = format!("\nAcknowledged: {}{more}. If you have not seen them, ", named.join(", "));
+    if matches!(caller, Caller::Run(run) if run.phase == AgentKind::Coder) {
+        return acknowledged + "ask their senders.";
+    }
     let before = last.id + 1;
     // Messages of other agents may lie between them.
     let count = (before - first.id).clamp(HISTORY_DEFAULT.into(), HISTORY_PAGE.into());
-    format!("\nAcknowledged: {}{more}. If you have not seen them, call get_history with before={before} and count={count}.", named.join(", "))
+    format!("{acknowledged}call get_history with before={before} and count={count}.")
 }
 
 fn check_inbox_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this when a notice announces messages, and before you send."
+    "Call this when a notice announces messages."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

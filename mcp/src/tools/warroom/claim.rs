@@ -42,7 +42,10 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
-            managed: Managed::of(CODER_ONLY).hiding(&[("force", Need::Never), ("reason", Need::Never)]).adapted(release_own),
+            managed: Managed::of(CODER_ONLY)
+                .listed_for(Need::ClaimWait)
+                .hiding(&[("force", Need::Never), ("reason", Need::Never)])
+                .adapted(release_own),
             human: true,
             external: External::Everyone,
             invite: false,

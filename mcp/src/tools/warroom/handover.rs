@@ -11,14 +11,14 @@ use repo::{Effort, FoundFile, Repository, in_lane};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::call::{Call, route};
 use crate::checkout::{Checkout, checkout_of};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed};
+use crate::tools::managed::{EVERY_KIND, Managed, remove_descriptions};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -43,9 +43,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
 
 /// The reminder says when, and describes the arguments.
 fn for_managed(_: AgentKind, properties: &mut JsonObject) -> &'static str {
-    for property in properties.values_mut().filter_map(Value::as_object_mut) {
-        property.remove("description");
-    }
+    remove_descriptions(properties);
     "Call this when a reminder tells you to hand over."
 }
 

@@ -17,7 +17,7 @@ use crate::handler::ASK_ORACLE;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{CAN_ASK, Managed, Need};
+use crate::tools::managed::{CAN_ASK, Managed, Need, remove_descriptions};
 
 /// How long a call waits for answers. Less than the bridge's timeout for a call.
 const WAIT: Duration = Duration::from_secs(100);
@@ -37,8 +37,9 @@ pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     route: |definition| route(definition, ask_oracle),
 }];
 
-fn ask_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this before you explore unknown code: its oracle answers with files and lines."
+fn ask_briefly(_: AgentKind, properties: &mut JsonObject) -> &'static str {
+    remove_descriptions(properties);
+    "Call this before you explore unknown code: the oracle of its zone answers. `zone`: a name or a file."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

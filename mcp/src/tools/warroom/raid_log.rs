@@ -13,7 +13,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, Need, PLANNERS};
+use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need, PLANNERS};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -21,7 +21,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to log a decision, blocker or discovery for later agents.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::RaidLog), human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).listed_for(Need::RaidLog).unlisted_for(CODER_ONLY),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, log_raid),
     },

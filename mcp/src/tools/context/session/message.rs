@@ -69,7 +69,12 @@ pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[
     },
 ];
 
-fn add_message_briefly(_: AgentKind, arguments: &mut JsonObject) -> &'static str {
+fn add_message_briefly(kind: AgentKind, arguments: &mut JsonObject) -> &'static str {
+    // It leaves a comment for the next agent on its task.
+    if kind == AgentKind::Coder {
+        arguments.remove("visibility");
+        return "Call this to share a finding that saves other agents an exploration.";
+    }
     // Managed agents have no admin permission.
     arguments.insert("visibility".to_owned(), json!({"type": "string", "enum": ["public", "private", "agent_only"]}));
     "Call this to share a finding with the agents of your plan. private: only you; agent_only: also your successors."

@@ -54,7 +54,7 @@ pub(in crate::tools::context) const TOOLS: &[ToolDefinition] = &[ToolDefinition 
 }];
 
 fn search_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
-    "Call this to search what other agents of your plan found."
+    "Call this before you explore: it searches what other agents found."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
