@@ -33,7 +33,7 @@ use summary::summary;
 /// The most files of a map. Those beyond it are counted, not listed.
 const MAX_FILES: usize = 100_000;
 /// Changes when the outlines of the same file would differ.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The map of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The time of the hook that runs before each edit of a coder, compared with the start of the same program that does nothing:
+//! The time of the hook that runs before each edit and each shell command of a coder, compared with the start of the same program that does nothing:
 //! `cargo bench -p tests --bench hook`. It grows with the claims of one repository, and with nothing else.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command that prints its result and fails on any error")]
@@ -12,7 +12,16 @@ use serde_json::json;
 use tests::server::TestServer;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
-const EDITS: usize = 300;
+/// A coder holds at most 500 files, and these calls claim four files for each number.
+const EDITS: usize = 120;
+/// Shell commands. `N` stands for the number of the call. Some write files that the coder holds already, as it usually does.
+const COMMANDS: [(&str, &str); 5] = [
+    ("a command that writes nothing", "grep -rn N src | head"),
+    ("a redirect", "echo N > src/bash-N.rs"),
+    ("sed -i", "sed -i 's/a/b/' src/bash-N.rs"),
+    ("mv, two files", "mv src/bash-N.rs src/moved-N.rs"),
+    ("a here document after cd", "cd src && cat > lib-N.rs <<'EOF'\npub fn f() {}\nEOF"),
+];
 /// A coder that works until the bench ends.
 const SCENARIO: &str = r#"{"parts": [{"phase": "coder", "turns": [
   {"text": "I work.", "calls": [{"tool": "Bash", "input": {"command": "touch ../../../works; sleep 600"}}]}
@@ -23,7 +32,7 @@ async fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap();
-    println!("{cores} cores, load {}; {build}; {EDITS} edits of as many files", load.split_whitespace().next().unwrap_or_default());
+    println!("{cores} cores, load {}; {build}; {EDITS} calls each", load.split_whitespace().next().unwrap_or_default());
     let start = TestServer::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |options, root| {
         let file = root.join("scenario.json");
         std::fs::write(&file, SCENARIO).unwrap();
@@ -38,29 +47,26 @@ async fn main() {
     let run = std::fs::read_dir(server.root().join("data/runs")).unwrap().next().unwrap().unwrap().path();
     let mcp_config = run.join("mcp.json");
 
-    let (alone, edits) = tokio::task::spawn_blocking(move || {
-        let alone: Vec<Duration> = (0..EDITS).map(|_| timed(&["--version"], "")).collect();
-        let edits: Vec<Duration> = (0..EDITS).map(|number| edit(&mcp_config, number)).collect();
-        (alone, edits)
-    })
-    .await
-    .unwrap();
-    let (alone_50, _) = percentiles(alone);
-    let (edit_50, edit_99) = percentiles(edits);
-    println!("{:<36} p50 {:>6.1} ms", "the program alone", milliseconds(alone_50));
-    let ratio = edit_50.as_secs_f64() / alone_50.as_secs_f64();
-    println!(
-        "{:<36} p50 {:>6.1} ms, p99 {:>6.1} ms (goal: 20), {ratio:.1} x the program alone",
-        "an edit",
-        milliseconds(edit_50),
-        milliseconds(edit_99)
-    );
+    tokio::task::spawn_blocking(move || measure(&mcp_config)).await.unwrap();
 }
 
-fn edit(mcp_config: &Path, number: usize) -> Duration {
-    let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_use_id": format!("toolu_{number}"),
-        "tool_input": {"file_path": format!("src/{number}.rs")}});
-    timed(&["hook", mcp_config.to_str().unwrap()], &input.to_string())
+fn measure(mcp_config: &Path) {
+    let (alone, _) = percentiles((0..EDITS).map(|_| timed(&["--version"], "")).collect());
+    println!("{:<36} p50 {:>6.1} ms", "the program alone", milliseconds(alone));
+    let hook = |tool: &str, input: &serde_json::Value, id: &str| {
+        let input = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_use_id": format!("toolu_{id}"), "tool_input": input});
+        timed(&["hook", mcp_config.to_str().unwrap()], &input.to_string())
+    };
+    let print = |name: &str, all: Vec<Duration>| {
+        let (half, most) = percentiles(all);
+        let ratio = half.as_secs_f64() / alone.as_secs_f64();
+        println!("{name:<36} p50 {:>6.1} ms, p99 {:>6.1} ms (goal: 20), {ratio:.1} x the program alone", milliseconds(half), milliseconds(most));
+    };
+    print("an edit", (0..EDITS).map(|number| hook("Edit", &json!({"file_path": format!("src/{number}.rs")}), &number.to_string())).collect());
+    for (name, command) in COMMANDS {
+        let call = |number: usize| hook("Bash", &json!({"command": command.replace('N', &number.to_string())}), &format!("{name}-{number}"));
+        print(name, (0..EDITS).map(call).collect());
+    }
 }
 
 /// Runs the program to its end. An answer would be a refusal.

@@ -112,6 +112,7 @@ fn imports(folder: &Folder<'_>) -> String {
 fn file_line(text: &mut String, name: &str, outline: &Outline, most: usize) {
     let _ = match outline.large_kilobytes {
         Some(kilobytes) => write!(text, "- {name} ({kilobytes} kB)"),
+        None if outline.generated => write!(text, "- {name} ({}, generated)", outline.lines),
         None => write!(text, "- {name} ({})", outline.lines),
     };
     let listed = &outline.symbols[..most.min(outline.symbols.len())];
@@ -138,6 +139,14 @@ mod tests {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let outline = Outline { lines, symbols: owned(symbols), imports: owned(imports), ..Outline::default() };
         MappedFile { path: path.to_owned(), source: Some(("Rust", outline)) }
+    }
+
+    #[test]
+    fn generated_files_are_named_as_such() {
+        let mut file = source("src/bindings.rs", 9_000, &[], &[]);
+        file.source.as_mut().unwrap().1.generated = true;
+        let text = mapped(&[file]);
+        assert!(text.contains("\n- bindings.rs (9000, generated)\n"), "{text}");
     }
 
     #[test]
