@@ -17,7 +17,7 @@ use crate::handle::Repository;
 /// The most files and bytes that are copied. More are not settings but data.
 const MAX_FILES: usize = 200;
 const MAX_BYTES: u64 = 64 << 20;
-/// The most entries of the person's checkout that are looked at.
+/// The most entries of the person's checkout that are read.
 const MAX_ENTRIES: usize = 500_000;
 
 /// Files for the checkouts of agents, by their paths from the root of the repository, in order.

@@ -63,7 +63,6 @@ impl Repository {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::TestRepository;
 
     #[test]

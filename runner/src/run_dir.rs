@@ -49,7 +49,7 @@ pub struct RunSpec {
     /// The jail around the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jail: Option<JailSpec>,
-    /// What prepares the checkout before the agent starts.
+    /// The setup of the checkout before the agent starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<SetupSpec>,
 }

@@ -1,4 +1,4 @@
-//! What prepares a checkout before its agent starts, as the server orders it from a shim, and what the shim reports about it.
+//! The setup of a checkout before its agent starts, as the server orders it from a shim, and the reports of the shim about it.
 //!
 //! A report is one line of the run's output, like the messages of an agent program, so it is stored, shown and followed in the same way. This
 //! module must not run anything; [`crate::shim`] does.
@@ -34,7 +34,7 @@ pub struct SetupSpec {
 pub struct SetupCommand {
     /// As the person wrote it.
     pub line: String,
-    /// What is started, inside of the jail if there is one.
+    /// The program and its arguments, inside of the jail if there is one.
     pub argv: Vec<String>,
 }
 

@@ -83,7 +83,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// What stays the same while the row changes: the task, or the group.
+    /// The part that stays the same while the row changes: the task, or the group.
     pub(crate) fn key(&self) -> (Option<TaskId>, Option<String>) {
         match self {
             Self::Heading { group, .. } => (None, group.clone()),

@@ -140,7 +140,7 @@ fn listen_to<K: Copy + 'static>(
     closes: fn(K) -> bool,
     act: impl Fn(K) + 'static,
 ) {
-    // Whoever follows this key follows those of the page.
+    // A listener for this key is the one of the page.
     let follows_page = meaning("Escape").is_some();
     let listener = window_event_listener(ev::keydown, move |event| {
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {

@@ -202,7 +202,7 @@ fn checked_coders(given: Option<u32>) -> Result<Option<u32>> {
 /// Checks a profile. Its commands run as the owner does, so nobody else sets them.
 fn checked_profile(caller: &Caller, given: Profile) -> Result<Profile> {
     caller.require_owner("setting how checkouts are prepared")?;
-    Ok(given.checked()?)
+    Ok(given.checked().map_err(Refusal::from)?)
 }
 
 /// Checks a budget. Zero stands for none.

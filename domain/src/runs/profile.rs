@@ -3,12 +3,13 @@
 //! A person confirms it; nothing in a repository sets it. Must not know how its commands run.
 
 pub mod detection;
+mod refusal;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::refusal::Refusal;
 use crate::runs::protected_paths;
+use crate::text::excerpt;
 
 const MAX_COMMANDS: usize = 20;
 const MAX_COMMAND_BYTES: usize = 4_000;
@@ -32,6 +33,16 @@ pub struct Profile {
     pub env: Vec<String>,
 }
 
+/// The reason why a profile is rejected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub struct ProfileProblem {
+    pub field: &'static str,
+    pub problem: String,
+    /// The next legal step.
+    pub hint: String,
+}
+
 impl Default for Profile {
     fn default() -> Self {
         Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new() }
@@ -43,7 +54,7 @@ impl Profile {
     ///
     /// # Errors
     /// When a text is too long, a path leaves the repository, or a name is not one of a variable.
-    pub fn checked(mut self) -> Result<Self, Refusal> {
+    pub fn checked(mut self) -> Result<Self, ProfileProblem> {
         for list in [&mut self.setup, &mut self.copy, &mut self.reuse, &mut self.env] {
             list.iter_mut().for_each(|text| *text = text.trim().to_owned());
             list.retain(|text| !text.is_empty());
@@ -59,7 +70,7 @@ impl Profile {
             ));
         }
         if let Some(command) = self.setup.iter().find(|command| command.len() > MAX_COMMAND_BYTES || command.contains(['\n', '\r', '\0'])) {
-            let problem = format!("\"{}\" is not one line of at most {MAX_COMMAND_BYTES} bytes", crate::text::excerpt(command, 40));
+            let problem = format!("\"{}\" is not one line of at most {MAX_COMMAND_BYTES} bytes", excerpt(command, 40));
             return Err(invalid("profile.setup", problem, "Give each command as an entry of its own, or name a script."));
         }
         if !(1..=MAX_MINUTES).contains(&self.setup_minutes) {
@@ -101,8 +112,8 @@ impl Profile {
     }
 }
 
-fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
-    Refusal::invalid(field, problem, hint)
+fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> ProfileProblem {
+    ProfileProblem { field, problem: problem.into(), hint: hint.into() }
 }
 
 fn path_problem(path: &str) -> Option<&'static str> {

@@ -16,6 +16,9 @@ const MAX_KEPT: usize = 3;
 /// The most bytes of one copy. Copying more takes longer than most setups.
 const MAX_BYTES: u64 = 4 << 30;
 
+/// A file of a copy, which is replaced at each use.
+const USED: &str = ".used";
+
 /// Copies all folders from the cache into a checkout that has none of them. Returns false, and leaves nothing, if they are not all there.
 pub(crate) fn restore(reuse: &Reuse, checkout: &Path) -> io::Result<bool> {
     let is_usable = |folder: &PathBuf| reuse.cache.join(folder).is_dir() && is_free(checkout, folder);
@@ -30,13 +33,14 @@ pub(crate) fn restore(reuse: &Reuse, checkout: &Path) -> io::Result<bool> {
             return Err(error);
         }
     }
-    // The newest are kept.
-    let _ = fs::File::open(&reuse.cache).and_then(|cache| cache.set_modified(SystemTime::now()));
+    // The newest are kept, and a new file makes the folder a new one.
+    let used = reuse.cache.join(USED);
+    let _ = fs::remove_file(&used).and_then(|()| fs::File::create(&used));
     Ok(true)
 }
 
 /// Copies all folders of a checkout into the cache, unless it has them, and removes the oldest copies of the project.
-pub(crate) fn keep(reuse: &Reuse, checkout: &Path) -> io::Result<()> {
+pub(crate) fn store(reuse: &Reuse, checkout: &Path) -> io::Result<()> {
     let Some(parent) = reuse.cache.parent() else { return Ok(()) };
     let has_all = reuse.folders.iter().all(|folder| is_real_folder(checkout, folder));
     if !reuse.keep || reuse.folders.is_empty() || !has_all || reuse.cache.exists() {
@@ -49,7 +53,7 @@ pub(crate) fn keep(reuse: &Reuse, checkout: &Path) -> io::Result<()> {
         .iter()
         .try_fold(MAX_BYTES, |mut left, folder| copy_folder(&checkout.join(folder), &unfinished.join(folder), &mut left).map(|()| left));
     // Another run may have kept the same meanwhile.
-    let kept = copied.and_then(|_| fs::rename(&unfinished, &reuse.cache));
+    let kept = copied.and_then(|_| fs::File::create(unfinished.join(USED))).and_then(|_| fs::rename(&unfinished, &reuse.cache));
     if kept.is_err() {
         let _ = fs::remove_dir_all(&unfinished);
     }
@@ -147,7 +151,7 @@ mod tests {
         let sample = Sample::new();
         let (reuse, two) = (sample.reuse("k"), sample.checkout("two"));
         assert!(!restore(&reuse, &two).unwrap(), "nothing is kept yet");
-        keep(&reuse, &sample.checkout("one")).unwrap();
+        store(&reuse, &sample.checkout("one")).unwrap();
         assert!(restore(&reuse, &two).unwrap());
         let tool = two.join("web/node_modules/.bin/tool");
         assert_eq!(fs::read_link(&tool).unwrap(), PathBuf::from("../a/bin/tool"));
@@ -162,7 +166,7 @@ mod tests {
     fn nothing_is_replaced_or_written_through_a_link() {
         let sample = Sample::new();
         let reuse = sample.reuse("k");
-        keep(&reuse, &sample.checkout("one")).unwrap();
+        store(&reuse, &sample.checkout("one")).unwrap();
         let filled = sample.checkout("filled");
         fs::create_dir_all(filled.join("web/node_modules/own")).unwrap();
         assert!(!restore(&reuse, &filled).unwrap());
@@ -172,7 +176,7 @@ mod tests {
         assert!(!restore(&reuse, &linked).unwrap());
         assert!(!outside.join("node_modules").exists());
         let other = sample.reuse("other");
-        keep(&other, &linked).unwrap();
+        store(&other, &linked).unwrap();
         assert!(!other.cache.exists(), "a link is not a filled folder");
     }
 
@@ -180,10 +184,10 @@ mod tests {
     fn only_approved_checkouts_and_the_newest_copies_are_kept() {
         let sample = Sample::new();
         let one = sample.checkout("one");
-        keep(&Reuse { keep: false, ..sample.reuse("unapproved") }, &one).unwrap();
+        store(&Reuse { keep: false, ..sample.reuse("unapproved") }, &one).unwrap();
         assert!(!sample.reuse("unapproved").cache.exists());
         for key in ["1", "2", "3", "4", "5"] {
-            keep(&sample.reuse(key), &one).unwrap();
+            store(&sample.reuse(key), &one).unwrap();
             let cache = fs::File::open(sample.reuse(key).cache).unwrap();
             cache.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(key.parse().unwrap())).unwrap();
         }

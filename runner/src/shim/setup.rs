@@ -1,6 +1,6 @@
 //! Prepares the checkout of a run: copies what an earlier setup left, or runs the setup commands one after another.
 //!
-//! What a command prints is written to the output of the run while it works. It must not decide whether a checkout needs a setup.
+//! The output of a command is written to that of the run while it works. It must not decide whether a checkout needs a setup.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -64,7 +64,7 @@ pub(super) async fn prepare(
             }
             if let Some(reuse) = setup.reuse.clone() {
                 let checkout = spec.cwd.clone();
-                if let Err(error) = off_thread(move || reuse::keep(&reuse, &checkout)).await {
+                if let Err(error) = off_thread(move || reuse::store(&reuse, &checkout)).await {
                     report(&output, SetupEvent::Printed { text: format!("could not keep a copy for later checkouts: {error}") })?;
                 }
             }
@@ -126,7 +126,7 @@ async fn run(
     Ok(Some(AgentExit { error: Some(exit.error.unwrap_or(error)), ..exit }))
 }
 
-/// Writes what a command prints to the output of the run, line by line. The task returns the last lines.
+/// Writes the output of a command to that of the run, line by line. The task returns the last lines.
 fn pass_on(pipe: OwnedFd, output: &File) -> Result<JoinHandle<String>, ExitError> {
     let pipe = Receiver::from_owned_fd(pipe).map_err(|error| start_failed("read a pipe", &error))?;
     let output = output.try_clone().map_err(|error| start_failed("write the output of the setup", &error))?;

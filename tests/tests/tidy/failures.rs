@@ -15,10 +15,11 @@ const FAILURES: &str = "tests/tests/e2e/failures.rs";
 const LANDING: &str = "tests/tests/e2e/landing.rs";
 const LIMITS: &str = "tests/tests/e2e/limits.rs";
 const PARKING: &str = "tests/tests/e2e/parking.rs";
+const PROFILE: &str = "tests/tests/e2e/profile.rs";
 const UNAPPROVED: &str = "tests/tests/e2e/unapproved_commits.rs";
 
 /// The file and the name of the test that provokes each row.
-const PROVOKED: [(&str, &str, &str); 27] = [
+const PROVOKED: [(&str, &str, &str); 28] = [
     (Crashed.as_str(), OUTCOME, "ends_without_a_turn_are_read_from_stderr"),
     (Killed.as_str(), FAILURES, "killed_agents_use_up_attempts_and_retry_resets_them"),
     (Lost.as_str(), LIMITS, "spending_of_a_killed_agent_is_on_the_card"),
@@ -31,6 +32,7 @@ const PROVOKED: [(&str, &str, &str); 27] = [
     (Unresponsive.as_str(), WATCH, "silent_agent_is_terminated_once"),
     (Protocol.as_str(), OUTCOME, "program_that_exits_in_order_without_a_result_broke_its_protocol"),
     (Checkout.as_str(), PREPARE, "checkout_that_cannot_be_created_fails_its_task_alone"),
+    (Setup.as_str(), PROFILE, "agents_build_in_prepared_worktrees_and_a_failed_setup_asks_the_person"),
     (Spawn.as_str(), OUTCOME, "own_failures_are_read_from_the_exit_record"),
     (RateLimited.as_str(), PARKING, "rate_limit_parks_all_agents_until_reset"),
     (SignedOut.as_str(), PARKING, "signed_out_claude_starts_no_agent"),

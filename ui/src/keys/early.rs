@@ -16,7 +16,7 @@ use crate::time::now;
 
 /// The oldest press is dropped for one more.
 const MAX_PRESSES: usize = 20;
-/// An older press belongs to what the reader has given up on.
+/// The reader does not expect an effect of an older press.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
 /// The keys that only change the focus or the selection. Any other key may open a field or a page, and the keys after it were meant for that.
@@ -43,7 +43,7 @@ impl EarlyKeys {
                 let press = Press { key: event.key(), with_shift: event.shift_key(), at: now() };
                 keys.0.update_value(|presses| {
                     if let Some(presses) = presses {
-                        keep(presses, press);
+                        push(presses, press);
                     }
                 });
             }
@@ -69,7 +69,7 @@ fn is_kept(event: &KeyboardEvent) -> bool {
     is_plain && is_shortcut && !event.default_prevented() && !is_handled_elsewhere(event, false, false)
 }
 
-fn keep(presses: &mut VecDeque<Press>, press: Press) {
+fn push(presses: &mut VecDeque<Press>, press: Press) {
     if presses.len() == MAX_PRESSES {
         presses.pop_front();
     }
@@ -104,7 +104,7 @@ mod tests {
 
     fn keys_due(pressed: &[(&str, i64)], now: i64) -> String {
         let mut presses = VecDeque::new();
-        pressed.iter().for_each(|(key, at)| keep(&mut presses, press(key, *at)));
+        pressed.iter().for_each(|(key, at)| push(&mut presses, press(key, *at)));
         due(presses, Timestamp::from_milliseconds(now)).into_iter().map(|press| press.key).collect()
     }
 

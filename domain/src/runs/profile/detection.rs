@@ -15,7 +15,7 @@ pub struct DetectedTool {
     pub file: String,
 }
 
-/// What the files of a repository suggest.
+/// The tools of a repository, and a profile for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Detection {
     pub tools: Vec<DetectedTool>,

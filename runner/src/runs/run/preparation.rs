@@ -20,9 +20,9 @@ const STAMP: &str = "vibe-relay-setup";
 pub(crate) const CACHE: &str = ".setup";
 const SHELL: &str = "/bin/sh";
 /// The most files that a prompt names.
-const NAMED: usize = 10;
+const MAX_NAMES: usize = 10;
 
-/// What is done for a checkout.
+/// The files and the setup of a checkout.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preparation {
     profile: Profile,
@@ -98,9 +98,9 @@ impl Preparation {
     /// Says in the prompt what was done; empty if nothing was.
     pub(super) fn sentence(&self) -> String {
         let commands: Vec<String> = self.profile.setup.iter().map(|line| format!("`{line}`")).collect();
-        let mut files: Vec<String> = self.copied.iter().take(NAMED).map(|path| path.display().to_string()).collect();
-        if self.copied.len() > NAMED {
-            files.push(format!("{} more", self.copied.len() - NAMED));
+        let mut files: Vec<String> = self.copied.iter().take(MAX_NAMES).map(|path| path.display().to_string()).collect();
+        if self.copied.len() > MAX_NAMES {
+            files.push(format!("{} more", self.copied.len() - MAX_NAMES));
         }
         let ran = (!commands.is_empty()).then(|| format!("{} ran in the worktree", commands.join(", ")));
         let copied = (!files.is_empty()).then(|| format!("{} copied into it", files.join(", ")));

@@ -53,7 +53,7 @@ fn lines(text: RwSignal<String>) -> Vec<String> {
     text.with(|text| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// What a profile does, in one sentence with code in backticks.
+/// Describes a profile in one sentence with code in backticks.
 pub(crate) fn sentence(profile: &Profile) -> String {
     let code = |entries: &[String]| entries.iter().map(|entry| format!("`{entry}`")).collect::<Vec<_>>().join(", ");
     let setup = match profile.setup.as_slice() {
