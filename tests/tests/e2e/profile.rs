@@ -62,7 +62,7 @@ async fn agents_build_in_prepared_worktrees_and_a_failed_setup_asks_the_person()
     let runs = server.runs(&first).await.unwrap();
     let coder = runs.iter().find(|run| run.end_class == Some(EndClass::Finished)).unwrap();
     assert_eq!(coder.attempt, 1, "the failed setup used no attempt");
-    let built = git(&repository, &["show", &format!("{}:built.txt", project.integration_branch)]).unwrap();
+    let built = git(&repository, &["show", &format!("{}:built-First.txt", project.integration_branch)]).unwrap();
     assert_eq!(built, "KEY=1\nleft-pad from-the-server\nfrom-the-server");
     assert_eq!(std::fs::read_to_string(server.root().join("reviewed.txt")).unwrap(), "KEY=1\nleft-pad from-the-server\n", "reviewers build too");
     let setups = || std::fs::read_to_string(server.root().join("setups")).unwrap().lines().count();

@@ -35,6 +35,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("project budget", "project budget PROJ-001 50"),
         ("project edit", "project edit PROJ-001 --base-branch nowhere"),
         ("project relocate", "project relocate PROJ-001 repo"),
+        ("profile show", "profile show PROJ-001"),
         ("rescue list", "rescue list PROJ-001"),
         ("rescue show", "rescue show PROJ-001 refs/vibe-relay/rescue/TASK-001/none"),
         ("rescue restore", "rescue restore PROJ-001 refs/vibe-relay/rescue/TASK-001/none found"),
@@ -77,6 +78,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
     all.insert("task move", Ok(vec!["task", "move", "TASK-001", "cancelled", "--reason", HOSTILE]));
     all.insert("task comment", Ok(vec!["task", "comment", "TASK-001", HOSTILE]));
     all.insert("project new", Ok(vec!["project", "new", TITLE, "--repo", "repo"]));
+    all.insert("profile edit", Ok(vec!["profile", "edit", "PROJ-001", "--copy", HOSTILE]));
     all.insert("tail", Ok(vec!["tail"]));
     all.insert("tail --json", Ok(vec!["tail", "--json"]));
     all.insert("pair", Ok(vec!["pair", "--name", TITLE, "--host", HOSTILE]));

@@ -254,7 +254,7 @@ fn Repositories() -> impl IntoView {
         let empty = projects.is_empty().then(|| view! { <p class="soft">"Each project shows its repository and branches here."</p> });
         let sections = projects.into_iter().map(|summary| {
             let facts = profile(&summary.project).into_iter().map(|(name, value)| view! { <dt>{name}</dt> <dd><InlineCode text=value /></dd> });
-            let (name, changed) = (format!("Change how worktrees of {} are prepared", summary.project.id), summary.project.clone());
+            let (name, changed) = (format!("Prepare worktrees… of {}", summary.project.id), summary.project.clone());
             let change = Reader::current().may(Right::Administer).then(|| {
                 view! {
                     <button type="button" class="button small" aria-label=name on:click=move |_| editing.set(Some(changed.clone()))>
