@@ -257,9 +257,11 @@ fn Repositories() -> impl IntoView {
             let (name, changed) = (format!("Prepare worktrees… of {}", summary.project.id), summary.project.clone());
             let change = Reader::current().may(Right::Administer).then(|| {
                 view! {
-                    <button type="button" class="button small" aria-label=name on:click=move |_| editing.set(Some(changed.clone()))>
-                        "Prepare worktrees…"
-                    </button>
+                    <div>
+                        <button type="button" class="button small" aria-label=name on:click=move |_| editing.set(Some(changed.clone()))>
+                            "Prepare worktrees…"
+                        </button>
+                    </div>
                 }
             });
             view! {

@@ -58,7 +58,8 @@ pub(crate) fn sentence(profile: &Profile) -> String {
     let code = |entries: &[String]| entries.iter().map(|entry| format!("`{entry}`")).collect::<Vec<_>>().join(", ");
     let setup = match profile.setup.as_slice() {
         [] => "Nothing runs in fresh worktrees".to_owned(),
-        commands => format!("{} runs in each fresh worktree", code(commands)),
+        [command] => format!("`{command}` runs in each fresh worktree"),
+        commands => format!("{} run in each fresh worktree", code(commands)),
     };
     let copy = if profile.copy.is_empty() { String::new() } else { format!("; ignored files named {} are copied into it", code(&profile.copy)) };
     format!("{setup}{copy}.")
@@ -148,7 +149,7 @@ pub(crate) fn ProposedProfile(#[prop(into)] detection: Signal<Option<Detection>>
     view! {
         <Show when=move || detection.with(Option::is_some)>
             <details class="proposed-profile">
-                <summary>"Prepare worktrees"<span class="hint">{move || view! { <InlineCode text=format!("{} {}", tools(), summary()).trim().to_owned() /> }}</span></summary>
+                <summary><strong>"Prepare worktrees"</strong><span class="hint">{move || view! { <InlineCode text=format!("{} {}", tools(), summary()).trim().to_owned() /> }}</span></summary>
                 <ProfileForm fields=fields />
             </details>
         </Show>
