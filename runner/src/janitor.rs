@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
 use crate::runs::checkout;
-use crate::runs::run::RunContext;
+use crate::runs::run::{RunContext, SETUP_CACHE};
 use crate::warroom::{code_map, knowledge};
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -106,21 +106,21 @@ async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Resul
     Ok(removed)
 }
 
-/// Removes what is left of a deleted project: the folders of its runs, the empty one of its checkouts, its history of knowledge and its code
-/// map, then its rows.
+/// Removes what is left of a deleted project: the folders of its runs, its history of knowledge, its code map, its kept setups and the empty
+/// folder of its checkouts, then its rows.
 pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) -> Result<(), String> {
     let folders = context.db.run_folders_of(project).await.map_err(|error| error.to_string())?;
     let root = context.runs_root();
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
     let checkouts = checkout::folder_of(&context.config().worktrees_path, project);
-    // Whatever else somebody put there stays.
-    let _not_empty = off_thread(move || fs::remove_dir(checkouts)).await.map_err(|error| error.to_string())?;
-    for left in [knowledge::repository(&context.db, project), code_map::folder(&context.db, project)] {
+    for left in [knowledge::repository(&context.db, project), code_map::folder(&context.db, project), checkouts.join(SETUP_CACHE)] {
         let shown = left.display().to_string();
         let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;
         removed.map_err(|error| format!("could not remove {shown}: {error}"))?;
     }
+    // Whatever else somebody put there stays.
+    let _not_empty = off_thread(move || fs::remove_dir(checkouts)).await.map_err(|error| error.to_string())?;
     context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
 }
 

@@ -139,6 +139,7 @@ async fn deleted_project_leaves_no_folder_of_checkouts() {
     let (checkout, _) = board.work(&task, &[("a", "a")]).await;
     let folder = checkout::folder_of(&board.config.worktrees_path, &project);
     assert!(checkout.starts_with(&folder) && checkout.exists());
+    fs::create_dir_all(folder.join(SETUP_CACHE).join("key/node_modules")).unwrap();
     board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
     assert!(board.clean(&task).await.is_some(), "unmerged work is kept");
     remove_project(&context(&board), &project).await.unwrap();

@@ -32,6 +32,7 @@ use crate::retry;
 use crate::supervisor::WakeHandle;
 use crate::watch::{record_never_started, record_start_failure, watch};
 
+pub(crate) use preparation::CACHE as SETUP_CACHE;
 use prepare::{StartFailure, checkout_failed, prepare};
 
 /// Everything that any run needs.
