@@ -15,6 +15,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::EndClass;
 use domain::runs::protected_paths::ProtectedChange;
+use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::message::Inbox;
@@ -70,16 +71,32 @@ impl TestBoard {
         self.db.create_goal(&owner, project, NewGoal { title: TITLE.to_owned(), description: None }).await.unwrap();
         self.db.initiate_handshake(&owner, project, DESCRIPTION, vec!["mara".to_owned()]).await.unwrap();
         let entry = serde_json::from_value(json!({"key": "build", "value": "make"})).unwrap();
-        let mara = db::AgentCaller {
-            project_id: project.clone(),
-            name: "mara".to_owned(),
-            permissions: domain::team::token::Permissions::default(),
-            call_id: None,
-        };
-        self.db.set_memory(&Caller::Agent(mara), entry).await.unwrap();
+        self.db.set_memory(&self.mara(), entry).await.unwrap();
         let zone = NewZone { name: "all".to_owned(), paths: vec!["src/".to_owned()], oracle: Some("human".to_owned()), ..NewZone::default() };
         self.db.set_zone(&owner, project, zone).await.unwrap();
         self.db.log_raid(&owner, project, NewRaidLogEntry { entry: DESCRIPTION.to_owned(), priority: None }).await.unwrap();
+    }
+
+    fn mara(&self) -> Caller {
+        Caller::Agent(db::AgentCaller {
+            project_id: self.project.id.clone(),
+            name: "mara".to_owned(),
+            permissions: domain::team::token::Permissions::default(),
+            call_id: None,
+        })
+    }
+
+    /// Brings a coder into each situation that lists it a further tool: a value of its own, a handshake that waits for it, and another agent
+    /// that waits for its file.
+    async fn need_every_tool(&self, coder: &ReservedRun) {
+        let (caller, project) = (self.caller(coder).await, &self.project.id);
+        let entry = serde_json::from_value(json!({"key": "build", "value": "make"})).unwrap();
+        self.db.set_memory(&caller, entry).await.unwrap();
+        let name = Run::agent_name(AgentKind::Coder, &coder.run.task_id);
+        self.db.initiate_handshake(&Caller::owner(), project, DESCRIPTION, vec![name]).await.unwrap();
+        let file = "src/lib.rs".parse().unwrap();
+        self.db.claim_file(&caller, project, &file).await.unwrap();
+        self.db.claim_file(&self.mara(), project, &file).await.unwrap();
     }
 
     async fn start(&self, task: &TaskId, phase: AgentKind) -> ReservedRun {
@@ -167,7 +184,7 @@ impl TestBoard {
 }
 
 /// Takes a project from its plan to its round, and measures an agent of each kind at work.
-async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
+async fn measured(board: &TestBoard, uses_every_feature: bool) -> Vec<(AgentKind, [usize; 4])> {
     let mut measured = Vec::new();
     let plan = TaskId::new(1);
     let planner = board.start(&plan, AgentKind::Planner).await;
@@ -179,6 +196,9 @@ async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
     board.end(&planner).await;
 
     let coder = board.start(&task, AgentKind::Coder).await;
+    if uses_every_feature {
+        board.need_every_tool(&coder).await;
+    }
     measured.push((AgentKind::Coder, board.measure(&coder).await));
     let changed = [".claude/settings.json", ".github/workflows/release.yml", "CLAUDE.md"].map(str::to_owned);
     let protected = ProtectedChange::find(changed, &Config::default().protected_paths);
@@ -220,7 +240,7 @@ fn check(measured: &[(AgentKind, [usize; 4])], uses_every_feature: bool) {
 #[tokio::test]
 async fn each_kind_starts_with_few_tokens() {
     let board = TestBoard::new().await;
-    check(&measured(&board).await, false);
+    check(&measured(&board, false).await, false);
 }
 
 #[tokio::test]
@@ -230,7 +250,7 @@ async fn each_kind_starts_with_few_tokens_where_everything_is_used() {
     let [_, few, ..] = board.measure(&plain).await;
     board.end(&plain).await;
     board.use_every_feature().await;
-    let measured = measured(&board).await;
+    let measured = measured(&board, true).await;
     assert!(measured[0].1[1] > few, "the features add no tools");
     check(&measured, true);
 }

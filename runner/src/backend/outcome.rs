@@ -166,7 +166,7 @@ impl RunOutcome {
             }
             Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
         };
-        Some(domain::text::excerpt(&text, 800))
+        Some(domain::text::excerpt(&text, 500))
     }
 }
 

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use domain::runs::output::RAW_OUTPUT_FILE;
-use domain::text::excerpt_end;
+use domain::text::{excerpt, excerpt_end};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 use tokio::task::JoinHandle;
@@ -21,7 +21,9 @@ use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
 use crate::setup::{SetupCommand, SetupEvent, SetupSpec, reuse};
 
 /// The end of a command's output that the card shows, in characters.
-const SHOWN_CHARS: usize = 600;
+const SHOWN_CHARS: usize = 300;
+/// The beginning of a command that the card shows, in characters.
+const NAMED_CHARS: usize = 120;
 /// The longest line that is passed on, in bytes. A bar that redraws itself is one long line.
 const MAX_LINE_BYTES: usize = 4_000;
 /// How long output is awaited after a command has ended. A process that it left behind may hold the pipe open.
@@ -121,7 +123,7 @@ async fn run(
     if supervision.is_ending() {
         return Ok(Some(exit));
     }
-    let detail = format!("`{}` {how}. {}", command.line, excerpt_end(last_lines.trim(), SHOWN_CHARS));
+    let detail = format!("`{}` {how}. {}", excerpt(&command.line, NAMED_CHARS), excerpt_end(last_lines.trim(), SHOWN_CHARS));
     let error = ExitError { kind: ExitErrorKind::SetupFailed, detail: detail.trim().to_owned() };
     Ok(Some(AgentExit { error: Some(exit.error.unwrap_or(error)), ..exit }))
 }

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::process::ChildStdin;
-use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
+use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Duration, sleep};
 
 use super::control::{Answer, Command, SignalName};
@@ -19,17 +19,36 @@ pub(super) const NAME: &str = "sock";
 /// How many bytes one connection may send: far more than any prompt, and a bound for a faulty client.
 const MAX_CONNECTION_BYTES: u64 = 64 << 20;
 
-/// The agent's stdin until it is closed. A writer holds the lock for one line, so that two lines never mix, and lines wait while a checkout is
-/// set up, because the lock is held until the agent starts.
-pub(super) type Stdin = Arc<Mutex<Option<ChildStdin>>>;
+/// The agent's stdin. A writer holds the lock for one line, so that two lines never mix.
+pub(super) type Stdin = Arc<Mutex<Pipe>>;
 
-/// Connects the stdin of the agent that was started. `first_line` goes to it before any line from a connection.
-pub(super) fn connect(mut stdin: OwnedMutexGuard<Option<ChildStdin>>, pipe: ChildStdin, first_line: Option<String>) {
-    stdin.replace(pipe);
+#[derive(Debug, Default)]
+pub(super) enum Pipe {
+    /// The checkout is being set up. A line that waited for the agent would arrive beside its repetition, because its sender gives up.
+    #[default]
+    NotStarted,
+    Open(ChildStdin),
+    Closed,
+}
+
+impl Pipe {
+    fn open(&mut self) -> Result<&mut ChildStdin, &'static str> {
+        match self {
+            Self::NotStarted => Err("the agent has not started, because its checkout is being set up"),
+            Self::Open(pipe) => Ok(pipe),
+            Self::Closed => Err("the agent's stdin is closed"),
+        }
+    }
+}
+
+/// Opens the stdin of the agent that was started. `first_line` goes to it before any line from a connection.
+pub(super) async fn open(stdin: Stdin, pipe: ChildStdin, first_line: Option<String>) {
+    let mut stdin = stdin.lock_owned().await;
+    *stdin = Pipe::Open(pipe);
     let Some(line) = first_line else { return };
     // A task writes it, because a slow agent must not delay a signal.
     tokio::spawn(async move {
-        if let Some(pipe) = stdin.as_mut() {
+        if let Ok(pipe) = stdin.open() {
             // An agent that does not read has ended or will be ended; its exit record says more than this error.
             let _ = pipe.write_all(format!("{line}\n").as_bytes()).await;
         }
@@ -78,11 +97,14 @@ async fn execute_command(command: Command, stdin: &Stdin, signals: &mpsc::Sender
         Command::Stdin(mut line) => {
             line.push('\n');
             let mut stdin = stdin.lock().await;
-            let pipe = stdin.as_mut().ok_or("the agent's stdin is closed")?;
-            pipe.write_all(line.as_bytes()).await.map_err(|error| format!("the agent no longer reads: {error}"))
+            stdin.open()?.write_all(line.as_bytes()).await.map_err(|error| format!("the agent no longer reads: {error}"))
         }
         Command::CloseStdin(_) => {
-            stdin.lock().await.take();
+            let mut stdin = stdin.lock().await;
+            // It will not be read before it is opened.
+            if !matches!(*stdin, Pipe::NotStarted) {
+                *stdin = Pipe::Closed;
+            }
             Ok(())
         }
         Command::Signal(name) => {

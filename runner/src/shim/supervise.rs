@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use tokio::net::UnixListener;
 use tokio::process::ChildStdin;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::agent::Agent;
@@ -89,7 +89,7 @@ struct Events {
 }
 
 impl Supervision {
-    fn begin(run_dir: &RunDir, spec: &RunSpec) -> Result<(Self, OwnedMutexGuard<Option<ChildStdin>>), ExitError> {
+    fn begin(run_dir: &RunDir, spec: &RunSpec) -> Result<(Self, socket::Stdin), ExitError> {
         let listen = |kind| signal(kind).map_err(|error| start_failed("listen for signals", &error));
         let [children, terminate, interrupt] = [listen(SignalKind::child())?, listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?];
         // A handler is enough to survive: the end of a session sends this signal, and agents outlive sessions.
@@ -103,23 +103,22 @@ impl Supervision {
         }
         let (signals, commands) = mpsc::channel(16);
         let stdin = socket::Stdin::default();
-        let locked = stdin.clone().try_lock_owned().map_err(|_| start_failed("lock the agent's stdin", &io::ErrorKind::WouldBlock.into()))?;
-        tokio::spawn(socket::serve(listener, stdin, signals));
+        tokio::spawn(socket::serve(listener, stdin.clone(), signals));
         let mut output = interval(OUTPUT_CHECK_INTERVAL);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };
         let out_of_memory = OutOfMemory::begin();
-        Ok((Self { events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false, out_of_memory }, locked))
+        Ok((Self { events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false, out_of_memory }, stdin))
     }
 
-    async fn run(&mut self, run_dir: &RunDir, spec: &RunSpec, stdin: OwnedMutexGuard<Option<ChildStdin>>) -> Result<AgentExit, ExitError> {
+    async fn run(&mut self, run_dir: &RunDir, spec: &RunSpec, stdin: socket::Stdin) -> Result<AgentExit, ExitError> {
         if let Some(setup) = &spec.setup
             && let Some(end) = setup::prepare(self, run_dir, spec, setup).await?
         {
             return Ok(end);
         }
         let (mut agent, pipe) = start_agent(run_dir, spec)?;
-        socket::connect(stdin, pipe, spec.first_line.clone());
+        socket::open(stdin, pipe, spec.first_line.clone()).await;
         Ok(self.watch(&mut agent, spec, None).await)
     }
 

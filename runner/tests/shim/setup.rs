@@ -98,6 +98,27 @@ async fn stopped_setup_is_no_failure_and_starts_no_agent() {
 }
 
 #[tokio::test]
+async fn message_during_a_setup_is_refused_and_arrives_once_when_it_is_sent_again() {
+    let run = Run::with(|spec| {
+        spec.argv = ["/bin/sh", "-c", "echo > started; while read -r line; do echo \"agent $line\"; done"].map(str::to_owned).into();
+        spec.first_line = Some("prompt".to_owned());
+        spec.setup = Some(setup(spec, &["echo > ready; until [ -e go ]; do sleep 0.01; done"]));
+    });
+    run.start();
+    run.file("ready").await;
+    let control = run.control().await;
+    let refused = control.send_line("hello").await.unwrap_err();
+    insta::assert_snapshot!(refused, @"the shim refused: the agent has not started, because its checkout is being set up");
+    control.close_stdin().await.unwrap();
+    fs::write(run.folder.path().join("go"), "").unwrap();
+    run.file("started").await;
+    while control.send_line("hello").await.is_err() {}
+    control.close_stdin().await.unwrap();
+    run.ended().await;
+    assert!(run.output().ends_with("agent prompt\nagent hello\n"), "{}", run.output());
+}
+
+#[tokio::test]
 async fn process_that_a_command_leaves_behind_does_not_delay_the_agent() {
     let run = run_with(&["sleep 1000 & echo $! > child"], |_| {});
     run.start();

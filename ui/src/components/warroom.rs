@@ -14,6 +14,7 @@ mod number;
 pub(crate) mod oracle;
 pub(crate) mod party;
 pub(crate) mod raid_log;
+mod table;
 pub(crate) mod trigger;
 pub(crate) mod words;
 pub(crate) mod zone;

@@ -11,6 +11,7 @@ use crate::components::form::Sending;
 use crate::components::section_box::SectionBox;
 use crate::components::toast::Toasts;
 use crate::components::warroom::number::counted;
+use crate::components::warroom::table::FactTable;
 use crate::components::warroom::zone::propose::ProposeDialog;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -97,17 +98,7 @@ fn Content(map: CodeMapView) -> impl IntoView {
                 {size} " "
                 <span class="soft">"Made " <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time> "."</span>
             </p>
-            <table class="heat-table">
-                <caption class="visually-hidden">"Languages"</caption>
-                <thead class="visually-hidden">
-                    <tr>
-                        <th scope="col">"Language"</th>
-                        <th scope="col">"Lines"</th>
-                        <th scope="col">"Files"</th>
-                    </tr>
-                </thead>
-                <tbody>{languages}</tbody>
-            </table>
+            <FactTable caption="Languages" columns=["Language", "Lines", "Files"]>{languages}</FactTable>
             {(hidden > 0).then(|| view! { <p class="faint small-text">{format!("and {hidden} more")}</p> })}
             <p class="faint small-text">"It is in " <code class="mono">{path}</code></p>
         </div>

@@ -12,6 +12,7 @@ use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending};
 use crate::components::section_box::SectionBox;
 use crate::components::warroom::number::{counted, grouped};
+use crate::components::warroom::table::FactTable;
 use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -81,17 +82,7 @@ fn Proposal(formation: Formation, limit: Memo<Option<u32>>, applying: RwSignal<O
     view! {
         <div class="room-facts">
             <p class="small-text">{basis(formation_label(formation.formation), &formation)}</p>
-            <table class="heat-table">
-                <caption class="visually-hidden">"Agents to have at the same time"</caption>
-                <thead class="visually-hidden">
-                    <tr>
-                        <th scope="col">"Class"</th>
-                        <th scope="col">"Agents"</th>
-                        <th scope="col">"Why"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows.into_iter().collect_view()}</tbody>
-            </table>
+            <FactTable caption="Agents to have at the same time" columns=["Class", "Agents", "Why"]>{rows.into_iter().collect_view()}</FactTable>
             {gaps}
             {configuration}
             <p class="row small-text">

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::level;
 use super::tile::{heat_text, label};
+use crate::components::warroom::table::FactTable;
 
 /// Parts that are named at first.
 const SHOWN: usize = 6;
@@ -34,17 +35,7 @@ pub(super) fn ZoneTable(mut zones: Vec<ZoneHeat>) -> impl IntoView {
         }
     };
     view! {
-        <table class="heat-table">
-            <caption class="visually-hidden">"Work on each zone"</caption>
-            <thead class="visually-hidden">
-                <tr>
-                    <th scope="col">"Zone"</th>
-                    <th scope="col">"Heat"</th>
-                    <th scope="col">"Work"</th>
-                </tr>
-            </thead>
-            <tbody>{zones.into_iter().map(row).collect_view()}</tbody>
-        </table>
+        <FactTable caption="Work on each zone" columns=["Zone", "Heat", "Work"]>{zones.into_iter().map(row).collect_view()}</FactTable>
     }
     .into_any()
 }
@@ -86,16 +77,7 @@ pub(super) fn FolderTable(
         <details class="fold" open=open>
             <summary>"Parts of the repository"</summary>
             <div class="heat-scroll" tabindex="0" role="region" aria-label="Parts of the repository">
-                <table class="heat-table">
-                    <thead class="visually-hidden">
-                        <tr>
-                            <th scope="col">"Part"</th>
-                            <th scope="col">"Heat"</th>
-                            <th scope="col">"Files"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{folders.into_iter().map(row).collect_view()}</tbody>
-                </table>
+                <FactTable columns=["Part", "Heat", "Files"]>{folders.into_iter().map(row).collect_view()}</FactTable>
             </div>
         </details>
     }

@@ -1,11 +1,14 @@
 //! The dialog that asks the experts of zones.
 
+use std::fmt;
+
 use domain::warroom::oracle::{MAX_ASKED, NewOracleQuestion};
 use domain::warroom::zone::Zone;
 use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::badge::team::name_label;
+use crate::components::form::CheckboxGroup;
 use crate::components::text_dialog::{Request, TextDialog};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -18,9 +21,10 @@ pub(super) fn AskDialog(close: Callback<()>) -> impl IntoView {
     let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
     let zones = LiveList::new(store.revision_of(ListKind::Zones), |_| false, move || items(client.zones(data.project()))).watch();
     let offered = Memo::new(move |_| zones.value.get().map(offered));
-    let picked = RwSignal::new(Vec::<String>::new());
+    let picked = RwSignal::new(Vec::<AskedZone>::new());
     let send = Callback::new(move |question| -> Request {
-        Box::pin(client.ask_oracle(data.project(), NewOracleQuestion { zones: picked.get_untracked(), question }))
+        let zones = picked.get_untracked().into_iter().map(|zone| zone.name).collect();
+        Box::pin(client.ask_oracle(data.project(), NewOracleQuestion { zones, question }))
     });
     let content = move || match offered.get() {
         None => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
@@ -30,7 +34,15 @@ pub(super) fn AskDialog(close: Callback<()>) -> impl IntoView {
             </p>
         }
         .into_any(),
-        Some(offered) => view! { <ZoneBoxes offered=offered picked=picked /> }.into_any(),
+        Some(offered) => view! {
+            <CheckboxGroup
+                legend="Zones"
+                offered=offered
+                picked=picked
+                hint="The expert of each gets the question as a message, and its reply to that message is the answer."
+            />
+        }
+        .into_any(),
     };
     let ready = Signal::derive(move || picked.with(|picked| (1..=MAX_ASKED).contains(&picked.len())));
     view! {
@@ -40,43 +52,24 @@ pub(super) fn AskDialog(close: Callback<()>) -> impl IntoView {
     }
 }
 
-/// The zones that somebody else answers questions about, each with that expert.
-fn offered(zones: Vec<Zone>) -> Vec<(String, String)> {
-    let reader = Reader::current();
-    zones.into_iter().filter_map(|zone| Some((zone.name, zone.oracle?))).filter(|(_, oracle)| !reader.is(oracle)).collect()
+/// A zone, and its expert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AskedZone {
+    name: String,
+    oracle: String,
 }
 
-#[component]
-fn ZoneBoxes(offered: Vec<(String, String)>, picked: RwSignal<Vec<String>>) -> impl IntoView {
-    let checkbox = move |(zone, oracle): (String, String)| {
-        let (own, toggled) = (zone.clone(), zone.clone());
-        let toggle = move |is_on: bool| {
-            picked.update(|picked| {
-                picked.retain(|name| *name != toggled);
-                if is_on {
-                    picked.push(toggled.clone());
-                }
-            });
-        };
-        view! {
-            <label class="option-box">
-                <input
-                    type="checkbox"
-                    prop:checked=move || picked.with(|picked| picked.contains(&own))
-                    on:change:target=move |event| toggle(event.target().checked())
-                />
-                {format!("{zone} ({})", name_label(&oracle))}
-            </label>
-        }
-    };
-    view! {
-        <fieldset class="field">
-            <legend class="label">"Zones"</legend>
-            <div class="options-list">{offered.into_iter().map(checkbox).collect_view()}</div>
-            <p class="hint">"The expert of each gets the question as a message, and its reply to that message is the answer."</p>
-        </fieldset>
+impl fmt::Display for AskedZone {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({})", self.name, name_label(&self.oracle))
     }
-    .into_any()
+}
+
+/// The zones that somebody else answers questions about.
+fn offered(zones: Vec<Zone>) -> Vec<AskedZone> {
+    let reader = Reader::current();
+    let asked = zones.into_iter().filter_map(|zone| Some(AskedZone { name: zone.name, oracle: zone.oracle? }));
+    asked.filter(|zone| !reader.is(&zone.oracle)).collect()
 }
 
 #[cfg(test)]
@@ -98,6 +91,6 @@ mod tests {
             set_at: Timestamp::from_milliseconds(0),
         };
         let zones = vec![zone("audio", Some("mara")), zone("docs", Some("human")), zone("web", None)];
-        assert_eq!(offered(zones), [("audio".to_owned(), "mara".to_owned())]);
+        assert_eq!(offered(zones), [AskedZone { name: "audio".to_owned(), oracle: "mara".to_owned() }]);
     }
 }

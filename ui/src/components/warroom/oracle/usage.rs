@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::team::name_label;
 use crate::components::warroom::number::{counted, grouped};
+use crate::components::warroom::table::FactTable;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
@@ -32,17 +33,7 @@ pub(super) fn UsageTable() -> impl IntoView {
     view! {
         <Show when=move || !asked.with(Vec::is_empty)>
             <div class="room-facts">
-                <table class="heat-table">
-                    <caption class="visually-hidden">"Use of the experts"</caption>
-                    <thead class="visually-hidden">
-                        <tr>
-                            <th scope="col">"Zone"</th>
-                            <th scope="col">"Expert"</th>
-                            <th scope="col">"Measured use"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{move || asked.get().into_iter().map(row).collect_view()}</tbody>
-                </table>
+                <FactTable caption="Use of the experts" columns=["Zone", "Expert", "Measured use"]>{move || asked.get().into_iter().map(row).collect_view()}</FactTable>
             </div>
         </Show>
     }
