@@ -18,7 +18,7 @@ use domain::config::Config;
 use domain::config::live::LiveConfig;
 use domain::refusal::GeneralRefusal;
 use domain::team::person::Right;
-use domain::team::token::TokenAudience;
+use domain::team::token::{TokenAudience, TokenReach};
 use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
@@ -290,7 +290,7 @@ impl Credential {
             Self::Bearer(token) => db.identify(token, TokenAudience::Api).await?,
             Self::Session(secret) => {
                 let caller = db.use_browser_session(secret).await?;
-                caller.map(|caller| Holder { caller, audience: TokenAudience::Api, ends_at: None })
+                caller.map(|caller| Holder { caller, audience: TokenAudience::Api, reach: TokenReach::Project, ends_at: None })
             }
         };
         holder.ok_or_else(|| GeneralRefusal::Unauthorized.into())

@@ -38,9 +38,11 @@ CREATE TABLE projects (
   max_coders         INTEGER CHECK (max_coders > 0),
   -- How its checkouts are prepared.
   profile            TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(profile)),
-  -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
   -- Whether edits of files that another agent claimed are refused or only warned about.
   claim_mode         TEXT NOT NULL DEFAULT 'enforced' CHECK (claim_mode IN ('enforced', 'advisory')),
+  -- Where the files of its knowledge are: beside the database, or also in the person's checkout.
+  knowledge          TEXT NOT NULL DEFAULT 'beside' CHECK (knowledge IN ('beside', 'repo')),
+  -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
   allowed_access     TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(allowed_access)),
   -- Since when a person lets no new agent start in it, and when the last such pause ended. The pause of all projects is in `meta`.
   paused_at          TEXT,
@@ -479,6 +481,8 @@ CREATE TABLE agents (
   -- What a lead named: without it, it is a commander.
   lead_role        TEXT CHECK (lead_role IN ('general', 'commander', 'zone_lead')),
   zone             TEXT CHECK ((zone IS NOT NULL) = (lead_role IS NOT NULL AND lead_role = 'zone_lead')),
+  -- The project whose token a general uses here.
+  home_project_id  TEXT REFERENCES projects(id) ON DELETE SET NULL,
   -- The model that an external agent named.
   model            TEXT,
   transport        TEXT NOT NULL CHECK (transport IN ('terminal', 'daemon')),
@@ -667,6 +671,8 @@ CREATE TABLE tokens (
   audience    TEXT NOT NULL CHECK (audience IN ('mcp', 'api', 'both')),
   -- The role of a person decides what theirs permits.
   permissions TEXT CHECK (permissions IN ('read', 'read write', 'read admin', 'read write admin')),
+  -- Whether the agent that holds it may act in all projects, as a general.
+  reach       TEXT NOT NULL DEFAULT 'project' CHECK (reach IN ('project', 'all') AND (reach = 'project' OR kind = 'agent')),
   created_at  TEXT NOT NULL,
   expires_at  TEXT,
   -- When a token that its holder replaced ends.

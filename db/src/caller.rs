@@ -11,7 +11,7 @@ use domain::team::agent::RUNNER;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::person::{PersonRefusal, PersonRole, Right, participant};
 use domain::team::token::refusal::TokenRefusal;
-use domain::team::token::{Permission, Permissions, TokenAudience};
+use domain::team::token::{Permission, Permissions, TokenAudience, TokenReach};
 use domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub struct Holder {
     pub caller: Caller,
     /// The interfaces that accept the credential.
     pub audience: TokenAudience,
+    /// The projects in which an agent may act: beyond its own only through [`Db::enter_project`](crate::Db::enter_project).
+    pub reach: TokenReach,
     /// When it stops to be valid, if it does.
     pub ends_at: Option<Timestamp>,
 }

@@ -42,6 +42,7 @@ use crate::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use crate::team::person::Person;
 use crate::time::Timestamp;
 use crate::warroom::claim::ClaimMode;
+use crate::warroom::knowledge::KnowledgePlace;
 
 /// The host name of the board in a browser. Cookies ignore ports, so the name keeps the board's cookie from pages on other ports of
 /// `127.0.0.1` and `localhost`. Browsers resolve it to this machine.
@@ -140,6 +141,9 @@ pub struct ProjectPatch {
     pub plan_approval: Option<PlanApproval>,
     #[serde(default)]
     pub claim_mode: Option<ClaimMode>,
+    /// Where the files of knowledge are. Only the owner chooses it.
+    #[serde(default)]
+    pub knowledge: Option<KnowledgePlace>,
     /// The budget in millionths of a US dollar; 0 for the configured one.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,

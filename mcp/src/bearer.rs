@@ -5,12 +5,14 @@
 use std::fmt;
 
 use db::{Act, Caller, Db, Holder, RefreshedToken};
-use domain::team::token::TokenAudience;
+use domain::team::token::{TokenAudience, TokenReach};
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bearer {
     token: String,
     pub(crate) caller: Caller,
+    /// The projects in which the caller may act.
+    pub(crate) reach: TokenReach,
 }
 
 // By hand, because no log may contain the token.
@@ -26,7 +28,7 @@ impl Bearer {
     /// # Errors
     /// When the token expired or is not for tools, or the store fails.
     pub(crate) async fn of(db: &Db, token: &str) -> db::Result<Option<Self>> {
-        Ok(db.identify(token, TokenAudience::Mcp).await?.map(|holder| Self { token: token.to_owned(), caller: holder.caller }))
+        Ok(db.identify(token, TokenAudience::Mcp).await?.map(|holder| Self { token: token.to_owned(), caller: holder.caller, reach: holder.reach }))
     }
 
     /// Returns the act of a request with this token.
@@ -52,7 +54,7 @@ impl Bearer {
     /// When the store fails.
     pub(crate) async fn renamed(&self, db: &Db) -> db::Result<Option<(Self, Holder)>> {
         match db.identify(&self.token, TokenAudience::Mcp).await {
-            Ok(holder) => Ok(holder.map(|holder| (Self { token: self.token.clone(), caller: holder.caller.clone() }, holder))),
+            Ok(holder) => Ok(holder.map(|holder| (Self { token: self.token.clone(), caller: holder.caller.clone(), reach: holder.reach }, holder))),
             Err(db::Error::Refused(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_token() {
-        let bearer = Bearer { token: "secret".to_owned(), caller: Caller::owner() };
+        let bearer = Bearer { token: "secret".to_owned(), caller: Caller::owner(), reach: TokenReach::Project };
         assert_eq!(format!("{bearer:?}"), "Bearer { caller: Person(PersonCaller { id: 1, name: \"owner\", role: Owner }), .. }");
     }
 }

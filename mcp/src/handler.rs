@@ -31,7 +31,7 @@ use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
 use crate::server::{Identity, MessageSize};
 use crate::tools::definition::ListingFacts;
-use crate::{meta, prompt, reply, tools};
+use crate::{meta, prompt, reach, reply, tools};
 
 /// The tool that returns unread messages. Its description starts with the alert.
 pub(crate) const CHECK_INBOX: &str = "check_inbox";
@@ -65,12 +65,13 @@ impl Handler {
     }
 
     /// Looks up what an agent's list of tools depends on. The list is shorter if that fails, but its calls work.
-    async fn listing_facts(&self, caller: &Caller) -> ListingFacts {
-        let db = &self.0.db;
+    async fn listing_facts(&self, bearer: &Bearer) -> ListingFacts {
+        let (db, caller) = (&self.0.db, &bearer.caller);
         let found = match caller {
             Caller::Agent(agent) => db.agent(&agent.project_id, &agent.name).await.map(|agent| ListingFacts {
                 is_trusted: agent.trusted,
                 is_lead: agent.is_lead(),
+                reach: bearer.reach,
                 ..ListingFacts::default()
             }),
             Caller::Run(run) => {
@@ -84,10 +85,10 @@ impl Handler {
         })
     }
 
-    async fn read(&self, caller: &Caller, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
-        let uri: Uri = uri.parse()?;
+    async fn read(&self, bearer: &Bearer, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+        let (uri, caller): (Uri, _) = (uri.parse()?, &bearer.caller);
         let tools = match uri {
-            Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools),
+            Uri::Server | Uri::Tools => tools::visible_to(caller, self.listing_facts(bearer).await, &self.0.tools),
             _ => Vec::new(),
         };
         Ok(uri.read(&self.0.db, caller, tools).await?.into())
@@ -108,10 +109,13 @@ impl Handler {
     async fn carry_out(
         &self,
         acting: Bearer,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = acting.caller.clone();
+        let caller = match reach::entered(&self.0.db, &acting, self.0.tools.get(&request.name), &mut request).await {
+            Ok(caller) => caller,
+            Err(error) => return Ok(reply::result(&request.name, Err(error.into())).into()),
+        };
         let scope = match scope(&caller, &context) {
             Ok(scope) => scope,
             Err(refusal) => return Ok(reply::refused(&refusal.into()).into()),
@@ -213,8 +217,9 @@ impl ServerHandler for Handler {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let caller = &identity(&context.extensions)?.acting.caller;
-        let mut list = tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools);
+        let bearer = &identity(&context.extensions)?.acting;
+        let caller = &bearer.caller;
+        let mut list = tools::visible_to(caller, self.listing_facts(bearer).await, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
                 Ok(unread) => alert(tool, unread.alert()),
@@ -271,7 +276,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let acting = &identity(&context.extensions)?.acting;
-        let found = self.read(&acting.caller, &request.uri).await;
+        let found = self.read(acting, &request.uri).await;
         found.inspect_err(|error| resource::record_refusal(&self.0.db, acting, "resources/read", &request.uri, error))
     }
 

@@ -19,6 +19,7 @@ mod page;
 mod prompt;
 mod proof;
 mod push;
+mod reach;
 mod reply;
 mod resource;
 mod server;

@@ -27,6 +27,7 @@ mod oracle;
 mod pages;
 mod protocol;
 mod push;
+mod reach;
 mod resource;
 mod table;
 mod token;

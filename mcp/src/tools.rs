@@ -19,6 +19,7 @@ use domain::refusal::Refusal;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{MAX_NAME_BYTES, TOKEN_COMMAND, is_short_for};
+use domain::team::token::TokenReach;
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 use self::definition::{Effect, External, ListingFacts, ToolDefinition};
 use self::managed::Need;
 use crate::handler::Handler;
+use crate::reach;
 
 /// The server's instructions to the client's model. Clients cut them after 2 kB.
 pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project with their comments, and the agents who work on them. A task id looks like TASK-001; yours is in <issue> if you have one. check_inbox returns messages to you, send replies. Your token identifies you. Read notices at the end of a result before you continue. A refusal ends with the next legal step: take it.";
@@ -76,6 +78,9 @@ pub(crate) fn visible_to(caller: &Caller, facts: ListingFacts, all: &ToolRouter<
         let mut schema = Arc::unwrap_or_clone(std::mem::take(&mut tool.input_schema));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             hide_arguments(caller, definition, properties);
+            if facts.reach == TokenReach::All && definition.effect != Effect::Renews {
+                reach::add_argument(properties);
+            }
             if let Caller::Run(run) = caller {
                 definition.audience.managed.rewrite(run.phase, facts.in_use, &mut tool, properties);
             }

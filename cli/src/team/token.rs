@@ -11,7 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::team::role::Role;
-use domain::team::token::{TokenAudience, TokenName};
+use domain::team::token::{TokenAudience, TokenName, TokenReach};
 use domain::wire::{CreatedPersonToken, CreatedToken, List, NewPersonToken, NewToken, RotatedToken};
 use serde_json::json;
 
@@ -59,8 +59,11 @@ pub(crate) enum CreateToken {
         /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
+        /// Let a lead act in all projects, as a general.
+        #[arg(long)]
+        all_projects: bool,
         /// Name of the person, instead of an agent's.
-        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project", "permissions"])]
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project", "all_projects", "permissions"])]
         person: Option<String>,
         /// Interfaces that accept the token of a person: mcp for the tools, api for the HTTP interface; default: both.
         #[arg(long, requires = "person", value_parser = audience())]
@@ -124,9 +127,10 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
     let (CreateToken::New { project, .. } | CreateToken::Invite { project }) = &command;
     let project = find_project(client, project.as_deref(), here).await?;
     let created: CreatedToken = match command {
-        CreateToken::New { agent, roles, team, terms, .. } => {
+        CreateToken::New { agent, roles, team, all_projects, terms, .. } => {
             let (permissions, expires_in) = (terms.permissions(), terms.seconds());
-            let new = NewToken { agent: agent.unwrap_or_default(), roles, team, description: None, permissions, expires_in };
+            let (agent, reach) = (agent.unwrap_or_default(), all_projects.then_some(TokenReach::All));
+            let new = NewToken { agent, roles, team, description: None, permissions, reach, expires_in };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
         CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/invite-token"), &json!({})).await?,

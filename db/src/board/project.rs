@@ -27,6 +27,7 @@ use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::runs::limit::write as limit;
 use crate::runs::sandbox::write as sandbox;
+use crate::warroom::knowledge::files as knowledge;
 
 /// The most coders that a project can ask for, as in the configuration.
 const MAX_CODERS: u32 = 64;
@@ -134,6 +135,7 @@ impl Db {
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 let claim_mode = patch.claim_mode.unwrap_or(before.claim_mode);
+                let moved = patch.knowledge.filter(|place| *place != before.knowledge);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let max_coders = if patch.max_coders.is_some() { checked_coders(patch.max_coders)? } else { before.max_coders };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
@@ -142,7 +144,7 @@ impl Db {
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
                 let is_unchanged = is_unchanged && max_coders == before.max_coders;
-                if is_unchanged && allowed.is_none() && base.is_none() && profile.is_none() {
+                if is_unchanged && allowed.is_none() && base.is_none() && profile.is_none() && moved.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
@@ -163,6 +165,10 @@ impl Db {
                 .await?;
                 if budget != before.budget_micro_usd {
                     limit::reset(tx, &caller, LimitScope::Project, id.as_str()).await?;
+                }
+                if let Some(place) = moved {
+                    caller.require_owner("choosing where knowledge is kept")?;
+                    knowledge::set_place(tx, &id, place).await?;
                 }
                 if let Some(allowed) = allowed {
                     sandbox::replace_allowed(tx, &caller, &before, &allowed).await?;

@@ -55,13 +55,13 @@ impl CallerCache {
 
 #[cfg(test)]
 mod tests {
-    use domain::team::token::TokenAudience;
+    use domain::team::token::{TokenAudience, TokenReach};
 
     use super::*;
     use crate::caller::Caller;
 
     fn owner() -> Holder {
-        Holder { caller: Caller::owner(), audience: TokenAudience::Both, ends_at: None }
+        Holder { caller: Caller::owner(), audience: TokenAudience::Both, reach: TokenReach::Project, ends_at: None }
     }
 
     #[test]

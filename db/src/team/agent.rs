@@ -3,6 +3,7 @@
 pub(crate) mod row;
 pub(crate) mod write;
 
+pub(crate) mod general;
 mod join;
 mod name_claim;
 pub(crate) mod rename;
@@ -141,6 +142,7 @@ impl Db {
                     participant.require_lead(&format!("removing {name}"))?;
                     // An agent that others removed must not come back with its old token.
                     token::revoke_agent_token(tx, &project, &name).await?;
+                    general::set_home(tx, &project, &name, None).await?;
                 }
                 if matches!(caller, Caller::Agent(_))
                     && let Some(mut agent) = row::read(&mut tx.connection, &project, &name).await?

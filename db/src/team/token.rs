@@ -11,7 +11,7 @@ use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
 use domain::runs::run::RunRefusal;
 use domain::team::agent::refusal::AgentRefusal;
-use domain::team::token::{Permissions, TokenAudience, TokenKind};
+use domain::team::token::{Permissions, TokenAudience, TokenKind, TokenReach};
 use domain::time::Timestamp;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -109,7 +109,8 @@ impl Db {
 }
 
 /// The holder of the token with the hash `$1`.
-const HOLDER: &str = "SELECT k.kind, k.project_id AS own_project, k.agent_name, k.person_id, k.audience, k.permissions, k.expires_at, k.retires_at,
+const HOLDER: &str =
+    "SELECT k.kind, k.project_id AS own_project, k.agent_name, k.person_id, k.audience, k.permissions, k.reach, k.expires_at, k.retires_at,
     p.name, p.role, r.id AS run_id, r.phase, t.id AS task_id, t.project_id
     FROM tokens k LEFT JOIN persons p ON p.id = k.person_id
     LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1";
@@ -137,7 +138,7 @@ fn holder_of(row: &SqliteRow) -> Result<Holder> {
             call_id: None,
         }),
     };
-    Ok(Holder { caller, audience: parsed(row, "audience")?, ends_at: end_of(row)? })
+    Ok(Holder { caller, audience: parsed(row, "audience")?, reach: parsed(row, "reach")?, ends_at: end_of(row)? })
 }
 
 /// Returns when a token ends: when it expires, or soon after its holder replaced it.
@@ -166,17 +167,18 @@ pub(crate) struct StoredTerms {
     pub(crate) audience: TokenAudience,
     /// None for a person, whose role decides.
     pub(crate) permissions: Option<Permissions>,
+    pub(crate) reach: TokenReach,
     pub(crate) expires_at: Option<Timestamp>,
 }
 
 impl StoredTerms {
     /// Those of a token for the tools, which every token but a person's is.
     pub(crate) const fn for_tools(permissions: Permissions, expires_at: Option<Timestamp>) -> Self {
-        Self { audience: TokenAudience::Mcp, permissions: Some(permissions), expires_at }
+        Self { audience: TokenAudience::Mcp, permissions: Some(permissions), reach: TokenReach::Project, expires_at }
     }
 
     pub(crate) const fn for_person(audience: TokenAudience, expires_at: Option<Timestamp>) -> Self {
-        Self { audience, permissions: None, expires_at }
+        Self { audience, permissions: None, reach: TokenReach::Project, expires_at }
     }
 }
 
@@ -188,8 +190,8 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>, terms
         TokenOwner::Invite(project) => (TokenKind::Invite, None, None, Some(project), None),
     };
     sqlx::query(
-        "INSERT INTO tokens (hash, kind, person_id, run_id, project_id, agent_name, audience, permissions, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        "INSERT INTO tokens (hash, kind, person_id, run_id, project_id, agent_name, audience, permissions, created_at, expires_at, reach)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
     .bind(hash)
     .bind(kind.as_str())
@@ -201,6 +203,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>, terms
     .bind(terms.permissions.map(|permissions| permissions.to_string()))
     .bind(tx.now.to_string())
     .bind(terms.expires_at.map(|at| at.to_string()))
+    .bind(terms.reach.as_str())
     .execute(&mut tx.connection)
     .await?;
     Ok(())
@@ -209,7 +212,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>, terms
 /// Returns what the token with this hash allows, if it is a valid one of the agent.
 pub(crate) async fn terms_of_agent(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<Option<StoredTerms>> {
     let row = sqlx::query(
-        "SELECT audience, permissions, expires_at FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3
+        "SELECT audience, permissions, reach, expires_at FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3
          AND (expires_at IS NULL OR expires_at > $4) AND (retires_at IS NULL OR retires_at > $4)",
     )
     .bind(hash)
@@ -222,7 +225,8 @@ pub(crate) async fn terms_of_agent(tx: &mut Tx, project: &ProjectId, agent: &str
 }
 
 fn terms_of(row: &SqliteRow) -> Result<StoredTerms> {
-    Ok(StoredTerms { audience: parsed(row, "audience")?, permissions: optional(row, "permissions")?, expires_at: optional(row, "expires_at")? })
+    let (audience, reach) = (parsed(row, "audience")?, parsed(row, "reach")?);
+    Ok(StoredTerms { audience, permissions: optional(row, "permissions")?, reach, expires_at: optional(row, "expires_at")? })
 }
 
 /// Removes at most `$2` tokens that ended before `$1`.

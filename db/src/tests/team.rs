@@ -5,6 +5,7 @@ mod browser_session;
 mod contract;
 mod contribution;
 mod feature;
+mod general;
 mod handshake;
 mod hat;
 mod inbox;

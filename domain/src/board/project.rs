@@ -19,6 +19,7 @@ use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 use crate::warroom::claim::ClaimMode;
+use crate::warroom::knowledge::KnowledgePlace;
 
 vocabulary! {
     /// Whether work remains.
@@ -67,6 +68,7 @@ pub struct Project {
     pub plan_approval: PlanApproval,
     /// Whether edits of files that another agent claimed are refused.
     pub claim_mode: ClaimMode,
+    pub knowledge: KnowledgePlace,
     /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_micro_usd: Option<i64>,

@@ -4,10 +4,12 @@
 
 mod audience;
 mod permission;
+mod reach;
 pub mod refusal;
 
 pub use audience::TokenAudience;
 pub use permission::{Permission, Permissions};
+pub use reach::TokenReach;
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,8 +102,9 @@ pub struct Token {
     pub kind: TokenKind,
     /// The participant that it identifies; none for an invite token.
     pub holder: Option<String>,
-    /// The only project that it opens; none for a person.
+    /// The only project that it opens; none for a person. The token of a general opens the others too.
     pub project_id: Option<ProjectId>,
+    pub reach: TokenReach,
     pub audience: TokenAudience,
     /// For a person, those of the role.
     #[schema(value_type = Vec<Permission>)]
@@ -136,6 +139,7 @@ impl Token {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenTerms {
     pub permissions: Permissions,
+    pub reach: TokenReach,
     /// The seconds after which it expires; never if missing.
     pub expires_in: Option<u64>,
 }

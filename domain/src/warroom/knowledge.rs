@@ -4,9 +4,11 @@
 
 mod confirmation;
 mod kind;
+mod place;
 pub mod refusal;
 
 pub use kind::{KnowledgeKind, KnowledgeState, MAX_LIVE};
+pub use place::KnowledgePlace;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

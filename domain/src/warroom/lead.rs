@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::class::AgentClass;
+use crate::id::ProjectId;
 use crate::refusal::category::refusals;
 use crate::refusal::general::GeneralRefusal;
 use crate::vocabulary::vocabulary;
@@ -10,7 +11,7 @@ use crate::vocabulary::vocabulary;
 vocabulary! {
     /// The reach of a lead.
     LeadRole, "lead role" {
-        /// Divides agents among projects.
+        /// Leads in all projects, if its token reaches them, and divides agents among them.
         General = "general",
         /// Leads the work on one project.
         Commander = "commander",
@@ -77,6 +78,12 @@ refusals! {
         OutsideParty { agent: String, zone: String, action: String, recipient: String, other: Option<String> } => Forbidden "outside-zone-party",
         #[error("a battle plan of the scope general needs a general or a person, and {agent} is a {role}")]
         GeneralOnly { agent: String, role: LeadRole } => Forbidden "general-only",
+        #[error("{agent} has the class {class}, and only a lead without a zone acts in all projects")]
+        NoGeneral { agent: String, class: AgentClass } => Unprocessable "reach-of-other-class",
+        #[error("another agent of {project} has the name {agent}, or {agent} was removed from it")]
+        NameOfOther { agent: String, project: ProjectId } => Conflict "name-of-other",
+        #[error("{agent} is a general, which has the same name in several projects")]
+        NameOfGeneral { agent: String } => Conflict "name-of-general",
     }
 }
 
@@ -96,6 +103,11 @@ impl LeadRefusal {
                      you assign it a task there."
                 )
             }
+            Self::NoGeneral { .. } => "Give it the role lead and no zone, or let its token reach one project.".to_owned(),
+            Self::NameOfOther { project, .. } => {
+                format!("Go on in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
+            }
+            Self::NameOfGeneral { .. } => "Ask the human for a token under the other name.".to_owned(),
             Self::GeneralOnly { .. } => "Set the scope to project, or ask the human for it with send to human.".to_owned(),
         }
     }

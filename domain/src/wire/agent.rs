@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::id::GoalId;
 use crate::team::message::Message;
 use crate::team::role::Role;
-use crate::team::token::{Permission, Permissions, TokenAudience};
+use crate::team::token::{Permission, Permissions, TokenAudience, TokenReach};
 
 /// `POST /api/projects/{id}/tokens`: a trusted agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -28,6 +28,9 @@ pub struct NewToken {
     #[serde(default)]
     #[schema(value_type = Option<Vec<Permission>>)]
     pub permissions: Option<Permissions>,
+    /// `all` makes a lead a general, which acts in every project; `project` if missing.
+    #[serde(default)]
+    pub reach: Option<TokenReach>,
     /// The seconds after which it expires; never if missing.
     #[serde(default)]
     pub expires_in: Option<u64>,

@@ -3,6 +3,7 @@
 use db::{AgentCaller, Caller, FeaturesInUse, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::team::token::TokenReach;
 use rmcp::model::Tool;
 
 use crate::tools::{self, definition::ListingFacts};
@@ -25,6 +26,7 @@ pub(super) fn outside(name: &str) -> Caller {
 const EVERYTHING: ListingFacts = ListingFacts {
     is_trusted: false,
     is_lead: false,
+    reach: TokenReach::Project,
     in_use: FeaturesInUse { goals: true, handshakes: true, claim_waits: true, external_agents: true, memory: true, raid_log: true, oracles: true },
 };
 

@@ -7,7 +7,7 @@ use domain::audit::AuditKind;
 use domain::rate_limit::RateLimits;
 use domain::team::person::{NewPerson, PersonRole};
 use domain::team::role::Role;
-use domain::team::token::{Permissions, TokenAudience, TokenName, TokenTerms};
+use domain::team::token::{Permissions, TokenAudience, TokenName, TokenReach, TokenTerms};
 use domain::wire::{NewPersonToken, Problem, TokenPatch};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::fixture::{Board, Era, Outcome, Server, call, done, refused};
 use crate::tools;
 use crate::tools::definition::Effect;
 
-const READ: TokenTerms = TokenTerms { permissions: Permissions::READ, expires_in: None };
+const READ: TokenTerms = TokenTerms { permissions: Permissions::READ, reach: TokenReach::Project, expires_in: None };
 
 fn name(token: &str) -> TokenName {
     token_name(token).parse().unwrap()
@@ -159,7 +159,7 @@ async fn refreshed_token_takes_over_and_is_never_wider() {
     let board = Board::new().await;
     let server = board.serve().await;
     for era in Era::BOTH {
-        let token = board.agent_with("mara", TokenTerms { permissions: Permissions::READ, expires_in: Some(600) }).await;
+        let token = board.agent_with("mara", TokenTerms { permissions: Permissions::READ, expires_in: Some(600), ..TokenTerms::default() }).await;
         let mara = server.client(&token, era).await;
         let handle = done(&mara, "authenticate_agent", json!({})).await.data;
         let other = call(&mara, "refresh_token", json!({"current_token": "sct_0123456789ab"})).await;

@@ -3,6 +3,7 @@
 //! List, dispatch, documentation and bridge read it. It must not know what a tool does.
 
 use db::{Caller, FeaturesInUse};
+use domain::team::token::TokenReach;
 use rmcp::handler::server::router::tool::ToolRoute;
 
 use crate::handler::Handler;
@@ -69,6 +70,7 @@ pub(crate) struct ListingFacts {
     /// Of an external agent.
     pub(crate) is_trusted: bool,
     pub(crate) is_lead: bool,
+    pub(crate) reach: TokenReach,
     /// Of the project of a managed agent.
     pub(crate) in_use: FeaturesInUse,
 }

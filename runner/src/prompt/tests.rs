@@ -43,6 +43,7 @@ fn project() -> Project {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         claim_mode: ClaimMode::Enforced,
+        knowledge: domain::warroom::knowledge::KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
         profile: domain::runs::profile::Profile::default(),

@@ -1,8 +1,10 @@
-//! Keeps the history of knowledge as files: a bare repository for each project, beside the database and never in a repository of a person.
+//! Keeps the history of knowledge as files: a bare repository for each project, beside the database. The same files are written into the checkout
+//! of the person only if the owner chose that for the project.
 //!
 //! The rows are the truth. A commit that fails is made again with the next change, and a repository that is gone is made again. It must not
 //! decide what a file is called or says; `domain` does.
 
+mod checkout;
 pub(crate) mod mirror;
 
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use std::time::Duration;
 
 use db::Db;
 use domain::id::ProjectId;
-use domain::warroom::knowledge::{Knowledge, KnowledgeKind};
+use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgePlace};
 use repo::{Effort, in_lane, record_files};
 use tokio::time::sleep;
 
@@ -64,9 +66,13 @@ async fn store(db: &Db) -> Result<(), StoreError> {
         if git_dir.symlink_metadata().is_err() && db.forget_stored_knowledge(&first.project_id).await? > 0 {
             continue;
         }
+        let project = db.project(&first.project_id).await?;
         let (changes, message) = (changes(&items), message(&items));
-        let lane = git_dir.clone();
-        in_lane(&lane, Effort::Brief, move || record_files(&git_dir, &changes, &message)).await??;
+        let (lane, recorded) = (git_dir.clone(), changes.clone());
+        in_lane(&lane, Effort::Brief, move || record_files(&git_dir, &recorded, &message)).await??;
+        if project.knowledge == KnowledgePlace::Repo {
+            checkout::write(PathBuf::from(project.repo_path), changes).await;
+        }
         db.knowledge_stored(items).await?;
     }
 }

@@ -13,6 +13,7 @@ mod lines_field;
 mod number;
 pub(crate) mod oracle;
 pub(crate) mod party;
+mod project_choice;
 pub(crate) mod raid_log;
 mod table;
 pub(crate) mod trigger;

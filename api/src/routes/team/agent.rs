@@ -58,7 +58,8 @@ pub(crate) async fn create_token(
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
     let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team, ..Registration::default() };
-    let terms = TokenTerms { permissions: new.permissions.unwrap_or_default(), expires_in: new.expires_in };
+    let (permissions, reach) = (new.permissions.unwrap_or_default(), new.reach.unwrap_or_default());
+    let terms = TokenTerms { permissions, reach, expires_in: new.expires_in };
     let token = state.db.create_agent_token(&caller, &project, registration, terms).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
     Ok((StatusCode::CREATED, Json(CreatedToken { token, connect })))

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::team::token::{Permission, Permissions, Token, TokenName};
+use domain::team::token::{Permission, Permissions, Token, TokenName, TokenReach};
 use domain::wire::{List, TokenPatch};
 
 use crate::client::Client;
@@ -81,9 +81,13 @@ pub(super) async fn change(client: &Client, name: &TokenName, terms: &Terms) -> 
 
 /// The line of a token.
 fn line(token: &Token) -> String {
-    let Token { name, kind, holder, project_id, audience, permissions, created_at, expires_at, last_used_at } = token;
+    let Token { name, kind, holder, project_id, reach, audience, permissions, created_at, expires_at, last_used_at } = token;
     let holder = holder.as_deref().unwrap_or("anybody");
-    let project = project_id.as_ref().map(|project| format!(" in {project}")).unwrap_or_default();
+    let project = match (project_id, reach) {
+        (Some(project), TokenReach::Project) => format!(" in {project}"),
+        (Some(project), TokenReach::All) => format!(" in {project} and all other projects"),
+        (None, _) => String::new(),
+    };
     let expires = expires_at.map_or_else(|| "never expires".to_owned(), |at| format!("expires {at}"));
     let used = last_used_at.map(|at| format!("  last used {at}")).unwrap_or_default();
     format!("{name}  {kind}  {holder}{project}  for {audience}  {permissions}  created {created_at}  {expires}{used}")

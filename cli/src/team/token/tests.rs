@@ -75,7 +75,16 @@ impl Board {
 fn mara(project: Option<&str>) -> CreateToken {
     let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
     let (project, terms) = (project.map(str::to_owned), Terms::default());
-    CreateToken::New { agent: Some(agent), roles: vec![Role::Builder, Role::Pen], team, project, person: None, audience: None, terms }
+    CreateToken::New {
+        agent: Some(agent),
+        roles: vec![Role::Builder, Role::Pen],
+        team,
+        project,
+        all_projects: false,
+        person: None,
+        audience: None,
+        terms,
+    }
 }
 
 #[tokio::test]

@@ -69,6 +69,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         deleted_at: optional(row, "deleted_at")?,
         plan_approval: parsed(row, "plan_approval")?,
         claim_mode: parsed(row, "claim_mode")?,
+        knowledge: parsed(row, "knowledge")?,
         budget_micro_usd: row.try_get("budget_micro_usd")?,
         max_coders: row.try_get::<Option<i64>, _>("max_coders")?.and_then(|most| u32::try_from(most).ok()),
         created_at: parsed(row, "created_at")?,

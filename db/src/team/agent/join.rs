@@ -8,7 +8,7 @@ use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
-use domain::team::token::{Permissions, TokenEvent, TokenTerms, validate_lifetime};
+use domain::team::token::{Permissions, TokenEvent, TokenReach, TokenTerms, validate_lifetime};
 use domain::text;
 use domain::time::Timestamp;
 use domain::warroom::class::AgentClass;
@@ -18,6 +18,7 @@ use domain::warroom::model::ModelRole;
 use domain::warroom::zone::Zone;
 use serde::{Deserialize, Serialize};
 
+use super::general;
 use super::name_claim::{NameClaim, authorize_claim, no_heartbeat_since, reject_case_variants, release_name};
 use crate::board::project::row as projects;
 use crate::caller::{AgentCaller, Caller};
@@ -43,7 +44,8 @@ impl Db {
     /// Creates a trusted agent and its token. Any earlier token for that name is revoked.
     ///
     /// # Errors
-    /// When the caller is not the owner, the lifetime is out of range, or the name is invalid or differs from another one only in case.
+    /// When the caller is not the owner, the lifetime is out of range, the name is invalid or differs from another one only in case, or an agent
+    /// that does not lead is to act in all projects.
     pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration, terms: TokenTerms) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let (hash, restrictions) = (token::hash(&new), Arc::clone(&self.model_restrictions));
@@ -55,6 +57,7 @@ impl Db {
                 reject_case_variants(tx, &project, &name).await?;
                 let description = text::validate_optional_body("description", who.description.as_deref())?;
                 let roles = sorted_unique(&who.roles);
+                let who = general_if(terms.reach, who, &name, &roles)?;
                 let team = name.split_once('/').map(|(team, _)| team);
                 // With a new token, its agent may name another class, lead role and model.
                 let declared = declare(tx, &project, &who, &name, &roles, Declared::default(), &restrictions).await?;
@@ -73,9 +76,11 @@ impl Db {
                     seen: false,
                 };
                 agent_joined(tx, &caller, &project, row).await?;
+                general::set_home(tx, &project, &name, None).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
                 let expires_at = terms.expires_in.map(|seconds| validate_lifetime(seconds, tx.now)).transpose()?;
-                token::insert(tx, &hash, TokenOwner::Agent(&project, &name), StoredTerms::for_tools(terms.permissions, expires_at)).await?;
+                let stored = StoredTerms { reach: terms.reach, ..StoredTerms::for_tools(terms.permissions, expires_at) };
+                token::insert(tx, &hash, TokenOwner::Agent(&project, &name), stored).await?;
                 tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
@@ -273,6 +278,18 @@ fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result
         return Ok(before.to_vec());
     }
     Ok(sorted_unique(&[if leads { vec![Role::Lead] } else { Vec::new() }, given.to_vec()].concat()))
+}
+
+/// Makes an agent that may act in all projects a general.
+fn general_if(reach: TokenReach, who: Registration, name: &str, roles: &[Role]) -> Result<Registration, LeadRefusal> {
+    if reach == TokenReach::Project {
+        return Ok(who);
+    }
+    let class = AgentClass::of_external(who.class, roles);
+    if class != AgentClass::Lead || who.zone.is_some() || who.lead_role.is_some_and(|role| role != LeadRole::General) {
+        return Err(LeadRefusal::NoGeneral { agent: name.to_owned(), class });
+    }
+    Ok(Registration { lead_role: Some(LeadRole::General), ..who })
 }
 
 /// Returns the class after registration: the given or the earlier one. A class that was named never changes.

@@ -99,7 +99,7 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     sqlx::query(
         "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,
            left_at_message = NULL, class = NULL, lead_role = NULL, zone = NULL, model = NULL, transport = 'terminal', context = NULL,
-           context_tokens = NULL, context_limit = NULL, context_at = NULL
+           context_tokens = NULL, context_limit = NULL, context_at = NULL, home_project_id = NULL
          WHERE project_id = $1 AND name = $2",
     )
     .bind(project.as_str())

@@ -13,7 +13,7 @@ use crate::context::session::write as sessions;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::agent::row;
+use crate::team::agent::{general, row};
 use crate::team::participant::row as participant;
 use crate::team::person::row::further_names;
 
@@ -78,6 +78,7 @@ impl Db {
                         let hint = "Name an agent that who lists without a run.";
                         return Err(Refusal::invalid("agent_name", format!("{old} is named after its task"), hint).into());
                     }
+                    general::require_one_project(&mut tx.connection, &of, &old).await?;
                     let team = agent.team.as_deref().filter(|_| !new_name.contains('/'));
                     let new = full_name(new_name.trim(), team)?;
                     if new == old {

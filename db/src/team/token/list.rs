@@ -96,6 +96,7 @@ fn token_of(row: &SqliteRow, presence: &Presence) -> Result<Token> {
         name: act::name(row.try_get("hash")?).parse()?,
         kind,
         audience: parsed(row, "audience")?,
+        reach: parsed(row, "reach")?,
         permissions: optional(row, "permissions")?.or(role.map(PersonRole::permissions)).unwrap_or(Permissions::READ),
         created_at: parsed(row, "created_at")?,
         expires_at: end_of(row)?,

@@ -10,7 +10,7 @@ use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Registration;
 use domain::team::person::{NewPerson, PersonRole};
-use domain::team::token::{Permissions, Token, TokenAudience, TokenKind, TokenName, TokenTerms};
+use domain::team::token::{Permissions, Token, TokenAudience, TokenKind, TokenName, TokenReach, TokenTerms};
 use domain::wire::{NewPersonToken, TokenPatch};
 
 use crate::testing::set_time;
@@ -18,8 +18,8 @@ use crate::tests::external_agents::named;
 use crate::tests::store::{Store, code};
 use crate::{Act, AuditQuery, Caller, RetentionLimits, SessionMessageQuery, SessionSearchQuery, new_token, now, token_name};
 
-const READ: TokenTerms = TokenTerms { permissions: Permissions::READ, expires_in: None };
-const ADMIN: TokenTerms = TokenTerms { permissions: Permissions::ALL, expires_in: None };
+const READ: TokenTerms = TokenTerms { permissions: Permissions::READ, reach: TokenReach::Project, expires_in: None };
+const ADMIN: TokenTerms = TokenTerms { permissions: Permissions::ALL, reach: TokenReach::Project, expires_in: None };
 
 fn name(token: &str) -> TokenName {
     token_name(token).parse().unwrap()
@@ -180,7 +180,7 @@ async fn refreshed_token_has_the_same_terms_and_its_predecessor_ends_soon() {
     let store = Store::board().await;
     let start = now();
     set_time(start);
-    let first = store.token("mara", TokenTerms { permissions: Permissions::READ, expires_in: Some(3_600) }).await;
+    let first = store.token("mara", TokenTerms { permissions: Permissions::READ, reach: TokenReach::Project, expires_in: Some(3_600) }).await;
     let before = store.db.identify(&first, TokenAudience::Mcp).await.unwrap().unwrap();
     set_time(start.after(Duration::from_secs(600)));
     let fresh = store.db.refresh_token(&before.caller, &first).await.unwrap();

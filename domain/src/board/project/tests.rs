@@ -5,6 +5,7 @@ use crate::board::attention::{Attention, AttentionKind};
 use crate::board::status::CancelReason;
 use crate::id::TaskId;
 use crate::warroom::claim::ClaimMode;
+use crate::warroom::knowledge::KnowledgePlace;
 
 /// Creates a project for tests.
 pub(crate) fn project() -> Project {
@@ -26,6 +27,7 @@ pub(crate) fn project() -> Project {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         claim_mode: ClaimMode::Enforced,
+        knowledge: KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
         profile: crate::runs::profile::Profile::default(),

@@ -195,6 +195,9 @@ pub(super) fn every() -> Vec<Refusal> {
             other: Some("video".to_owned()),
         }
         .into(),
+        LeadRefusal::NoGeneral { agent: mara(), class: AgentClass::Coder }.into(),
+        LeadRefusal::NameOfOther { agent: mara(), project: ProjectId::new(2) }.into(),
+        LeadRefusal::NameOfGeneral { agent: mara() }.into(),
         LeadRefusal::GeneralOnly { agent: mara(), role: LeadRole::Commander }.into(),
         ModelRefusal::NotAllowed {
             model: "claude-haiku-4-5".to_owned(),

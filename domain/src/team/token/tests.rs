@@ -38,6 +38,7 @@ fn tokens_of_the_owner_and_of_runs_have_actions_of_their_own() {
         holder: holder.map(str::to_owned),
         project_id: None,
         audience: TokenAudience::Mcp,
+        reach: TokenReach::Project,
         permissions: Permissions::default(),
         created_at: Timestamp::from_milliseconds(0),
         expires_at: None,

@@ -16,6 +16,7 @@ fn optional_fields_can_be_omitted() {
         team: Some("platform".into()),
         description: None,
         permissions: None,
+        reach: None,
         expires_in: None,
     };
     assert_eq!(serde_json::from_str::<NewToken>(r#"{"agent": "mara", "roles": ["builder", "pen"], "team": "platform"}"#).unwrap(), token);

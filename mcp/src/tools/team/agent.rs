@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::call::{Call, route};
 use crate::format;
+use crate::reach;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
@@ -139,6 +140,9 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     }
     if agent.unread > 0 {
         text += &format!("\nYou have {} unread messages: call check_inbox.", agent.unread);
+    }
+    if let Some(projects) = reach::projects(&call.db, &call.bearer).await? {
+        text += &format!("\n{projects}");
     }
     let onboarding = onboarding::text(&call.db.folder(), &agent.roles);
     let mut data = json!({"agent": format::agent(agent), "onboarding": onboarding});

@@ -17,7 +17,7 @@ use super::is_mirrored;
 use crate::blocking::off_thread;
 
 /// The folder in a worktree.
-const FOLDER: &str = ".dead-drop";
+pub(super) const FOLDER: &str = ".dead-drop";
 /// The map in that folder.
 const CODE_MAP: &str = "CODE_MAP.md";
 /// The zones in that folder.

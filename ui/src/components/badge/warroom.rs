@@ -9,7 +9,7 @@ use domain::warroom::class::AgentClass;
 use domain::warroom::context_left::Condition;
 use domain::warroom::formation::FormationName;
 use domain::warroom::handover::Handover;
-use domain::warroom::knowledge::KnowledgeKind;
+use domain::warroom::knowledge::{KnowledgeKind, KnowledgePlace};
 use domain::warroom::raid_log::Priority;
 use domain::warroom::trigger::{TriggerEnd, TriggerWord};
 
@@ -64,6 +64,14 @@ pub(crate) const fn claim_mode_label(mode: ClaimMode) -> (&'static str, &'static
     match mode {
         ClaimMode::Enforced => ("Refuse", "An agent that edits a file of another is refused: it waits, or works elsewhere."),
         ClaimMode::Advisory => ("Warn", "An agent that edits a file of another is warned and may go on. The changes may conflict."),
+    }
+}
+
+/// The name and the meaning of a place for the files of knowledge.
+pub(crate) const fn knowledge_place_label(place: KnowledgePlace) -> (&'static str, &'static str) {
+    match place {
+        KnowledgePlace::Beside => ("Beside the database", "Your checkout stays as it is. Agents read copies in their own."),
+        KnowledgePlace::Repo => ("Also in your checkout", "In the folder .dead-drop. Nothing commits it but you."),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The dialog that creates an agent token or an invite token. Each token is shown once.
 
 use domain::team::role::Role;
-use domain::team::token::Permissions;
+use domain::team::token::{Permissions, TokenReach};
 use domain::wire::{CreatedToken, NewToken};
 use leptos::prelude::*;
 
@@ -35,6 +35,8 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
     let (permissions, expires_in) = (RwSignal::new(Permissions::default()), RwSignal::new(None));
+    let everywhere = RwSignal::new(false);
+    let leads = Memo::new(move |_| roles.with(|roles| roles.contains(&Role::Lead)));
     let created = RwSignal::new(None::<(CreatedToken, bool)>);
     let ready = Signal::derive(move || !for_one.get() || (has_text(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
@@ -43,8 +45,9 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
         if is_for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = non_empty(team).map(|team| team.trim().to_owned());
-            let permissions = Some(permissions.get_untracked());
-            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None, permissions, expires_in: expires_in.get_untracked() };
+            let (permissions, expires_in) = (Some(permissions.get_untracked()), expires_in.get_untracked());
+            let reach = (leads.get_untracked() && everywhere.get_untracked()).then_some(TokenReach::All);
+            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None, permissions, reach, expires_in };
             sending.run(client.create_token(data.project(), new), then);
         } else {
             sending.run(client.create_invite_token(data.project()), then);
@@ -63,6 +66,16 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
                         <TextField id="agent-team" label="Team (optional)" value=team max_length=40 placeholder="platform" />
                     </div>
                     <CheckboxGroup legend="Roles" offered=OFFERED_ROLES.to_vec() picked=roles hint="A lead receives copies of all messages, assigns tasks and reviews them." />
+                    <Show when=move || leads.get()>
+                        <label class="option-box">
+                            <input
+                                type="checkbox"
+                                prop:checked=move || everywhere.get()
+                                on:change:target=move |event| everywhere.set(event.target().checked())
+                            />
+                            "Leads in all projects, as a general"
+                        </label>
+                    </Show>
                     <TokenTermsFields permissions=permissions expires_in=expires_in />
                 </Show>
             </Form>

@@ -1,7 +1,7 @@
 //! The list of tokens: who holds each, what it permits and until when, with a choice of the permissions and a button that revokes it; and the
 //! fields for the terms of a new one.
 
-use domain::team::token::{Permissions, Token, TokenKind};
+use domain::team::token::{Permissions, Token, TokenKind, TokenReach};
 use domain::time::Timestamp;
 use domain::wire::TokenPatch;
 use leptos::prelude::*;
@@ -93,7 +93,7 @@ fn TokenRow(token: Token, changed: Trigger) -> impl IntoView {
     let can_revoke = token.require_revocable().is_ok();
     let has_choice = can_revoke && token.kind != TokenKind::Human;
     let (label, permitted, end) = (label(&token), token.permissions.to_string(), token.expires_at);
-    let Token { name, permissions, created_at, last_used_at, project_id, kind, .. } = token;
+    let Token { name, permissions, created_at, last_used_at, project_id, reach, kind, .. } = token;
     let revoke = {
         let name = name.clone();
         move |_| client.act(client.revoke_token(name.clone()), move |_| changed.notify())
@@ -122,6 +122,7 @@ fn TokenRow(token: Token, changed: Trigger) -> impl IntoView {
                     <strong class="name">{label}</strong>
                     <span class="mono faint">{name.to_string()}</span>
                     {project_id.map(|project| view! { <span class="small-text">{project.to_string()}</span> })}
+                    {(reach == TokenReach::All).then(|| view! { <span class="small-text">"and all other projects"</span> })}
                 </p>
                 <p class="row small-text faint">
                     {(!has_choice).then_some(permitted)}

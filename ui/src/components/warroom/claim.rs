@@ -11,9 +11,9 @@ use crate::client::Client;
 use crate::components::badge::team::{name_heading, name_label};
 use crate::components::badge::warroom::claim_mode_label;
 use crate::components::board::task_link::TaskLink;
-use crate::components::form::Sending;
 use crate::components::section_box::SectionBox;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::project_choice::{ProjectChoice, ProjectOption};
 use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
@@ -170,36 +170,14 @@ fn TakeDialog(held: Held, close: Callback<()>) -> impl IntoView {
 /// Whether an edit of a file that another agent holds is refused, as the reader may choose.
 #[component]
 fn ModeChoice() -> impl IntoView {
-    let (client, store, data, sending) = (Client::from_context(), Store::from_context(), ProjectData::from_context(), Sending::new());
-    let mode = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.claim_mode)));
-    let button = move |offered: ClaimMode| {
-        let patch = ProjectPatch { claim_mode: Some(offered), ..ProjectPatch::default() };
-        let choose = move |_| {
-            if mode.get_untracked() != Some(offered) && !untrack(|| sending.is_busy()) {
-                sending.run(client.edit_project(data.project(), patch.clone()), |_| {});
-            }
-        };
-        view! {
-            <button type="button" aria-pressed=move || (mode.get() == Some(offered)).to_string() on:click=choose>
-                {claim_mode_label(offered).0}
-            </button>
-        }
+    let store = Store::from_context();
+    let chosen = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.claim_mode)));
+    let option = |mode: ClaimMode| {
+        let (label, meaning) = claim_mode_label(mode);
+        ProjectOption { value: mode, label, meaning, patch: ProjectPatch { claim_mode: Some(mode), ..ProjectPatch::default() } }
     };
-    let buttons = Reader::may_write().then(|| {
-        view! {
-            <div class="segment" role="group" aria-labelledby="claim-mode" aria-describedby="claim-mode-meaning">
-                {ClaimMode::ALL.iter().copied().map(button).collect_view()}
-            </div>
-        }
-    });
-    view! {
-        <div class="claim-mode">
-            <span id="claim-mode" class="small-text">"Edits of held files"</span>
-            {buttons}
-            <p id="claim-mode-meaning" class="faint small-text">{move || mode.get().map(|mode| claim_mode_label(mode).1)}</p>
-        </div>
-    }
-    .into_any()
+    let options = ClaimMode::ALL.iter().copied().map(option).collect();
+    view! { <ProjectChoice id="claim-mode" label="Edits of held files" options=options chosen=chosen may_choose=Reader::may_write() /> }
 }
 
 #[cfg(test)]

@@ -4,13 +4,16 @@ mod close;
 mod item;
 mod write;
 
-use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState};
+use domain::team::person::Right;
+use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgePlace, KnowledgeState};
+use domain::wire::ProjectPatch;
 use leptos::prelude::*;
 
 use crate::client::Client;
-use crate::components::badge::warroom::knowledge_label;
+use crate::components::badge::warroom::{knowledge_label, knowledge_place_label};
 use crate::components::filter_select::{Choice, FilterSelect};
 use crate::components::section_box::SectionBox;
+use crate::components::warroom::project_choice::{ProjectChoice, ProjectOption};
 use crate::components::warroom::words::{Word, name_of};
 use crate::invalidation::ListKind;
 use crate::paged_list::{PagedList, ShowOlder};
@@ -108,6 +111,7 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
                 </For>
             </ul>
             <ShowOlder label="Show older" has_older=Signal::derive(move || list.has_older()) show_older=move |()| list.show_older() />
+            <PlaceChoice />
         </SectionBox>
         {move || {
             let close = Callback::new(move |()| open.set(None));
@@ -119,6 +123,20 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
         }}
     }
     .into_any()
+}
+
+/// Where the files are, as the owner may choose.
+#[component]
+fn PlaceChoice() -> impl IntoView {
+    let store = Store::from_context();
+    let chosen = Memo::new(move |_| store.project.with(|project| project.as_ref().map(|project| project.knowledge)));
+    let option = |place: KnowledgePlace| {
+        let (label, meaning) = knowledge_place_label(place);
+        ProjectOption { value: place, label, meaning, patch: ProjectPatch { knowledge: Some(place), ..ProjectPatch::default() } }
+    };
+    let options = KnowledgePlace::ALL.iter().copied().map(option).collect();
+    let may_choose = Reader::current().may(Right::Administer);
+    view! { <ProjectChoice id="knowledge-place" label="Files" options=options chosen=chosen may_choose=may_choose /> }
 }
 
 #[cfg(test)]

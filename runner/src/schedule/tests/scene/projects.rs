@@ -62,6 +62,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         claim_mode: ClaimMode::Enforced,
+        knowledge: domain::warroom::knowledge::KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
         profile: domain::runs::profile::Profile::default(),
