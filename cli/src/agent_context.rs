@@ -37,7 +37,7 @@ const DESCRIPTION: &str = "In euros.";
 /// The most tokens for each kind of agent outside of a jail, in a project that uses no feature and in one that uses every feature.
 const LIMITS: [(AgentKind, [usize; 2]); 4] = [
     (AgentKind::Planner, [3_090, 3_090]),
-    (AgentKind::Coder, [1_540, 1_600]),
+    (AgentKind::Coder, [1_600, 1_840]),
     (AgentKind::Reviewer, [2_100, 2_100]),
     (AgentKind::Orchestrator, [3_350, 3_350]),
 ];

@@ -25,7 +25,7 @@ async fn general_names_the_project_of_a_call() {
     let (hers, others) = (zoe.list_all_tools().await.unwrap(), lena.list_all_tools().await.unwrap());
     assert_eq!((described(&hers), described(&others)), (hers.len() - 1, 0), "all but refresh_token");
     let joined = done(&zoe, "register", json!({})).await.text;
-    assert!(joined.contains("Name the one that a call is about in its argument project: PROJ-001 (A shop), PROJ-002 (A garden)."), "{joined}");
+    assert!(joined.contains("Name the one that a call is about in its argument project: PROJ-002 (A garden), PROJ-001 (A shop)."), "{joined}");
 
     let in_garden = |mut arguments: Value| {
         arguments["project"] = json!(there.id);

@@ -17,7 +17,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{CODER_ONLY, EVERY_KIND, Managed, Need};
+use crate::tools::managed::{EVERY_KIND, Managed, Need};
 
 /// The word for the entries of all sessions.
 const ALL_SESSIONS: &str = "all";
@@ -34,7 +34,6 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         admission: Admission::Store,
         audience: audience(
             Managed::of(EVERY_KIND)
-                .unlisted_for(CODER_ONLY)
                 .hiding(&[
                     ("session_id", Need::Never),
                     ("metadata", Need::Never),
