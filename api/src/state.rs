@@ -4,10 +4,12 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use db::Db;
+use db::{Caller, Db};
+use domain::board::project::Project;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::publication::PublishOptions;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::warroom::code_map::CodeMapView;
@@ -22,6 +24,9 @@ pub type SaveToken = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
 /// Makes the code map of a project.
 pub type MapCode = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<CodeMapView>> + Send>> + Send + Sync;
+
+/// Pushes the branch of a project.
+pub type Publish = dyn Fn(Caller, ProjectId, PublishOptions) -> Pin<Box<dyn Future<Output = db::Result<Project>> + Send>> + Send + Sync;
 
 /// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
@@ -43,6 +48,7 @@ pub struct AppState {
     /// The prompt that each kind of agent has without a file.
     pub built_in_prompt: fn(AgentKind) -> &'static str,
     pub map_code: Arc<MapCode>,
+    pub publish: Arc<Publish>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

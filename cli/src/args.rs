@@ -73,6 +73,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
     },
+    /// Push a project's branch to its remote, with your own git credentials.
+    Publish {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// Also open a pull request with gh, unless one is open.
+        #[arg(long)]
+        pull_request: bool,
+    },
     /// Work that was kept before its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, MapCode, SignIn};
+use api::{AppState, DemoHooks, MapCode, Publish, SignIn};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -14,6 +14,7 @@ use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
 use runner::process::Programs;
+use runner::publication::{self, Tools};
 use runner::warroom::code_map;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
@@ -89,6 +90,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         sandbox: sandbox.subscribe(),
         built_in_prompt: runner::prompt::role,
         map_code: map_code(db.clone(), programs.running.clone()),
+        publish: publish(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
@@ -120,6 +122,17 @@ fn map_code(db: Db, program: PathBuf) -> Arc<MapCode> {
     Arc::new(move |project| {
         let (db, program) = (db.clone(), program.clone());
         Box::pin(async move { code_map::map_code(&db, &program, &project).await })
+    })
+}
+
+/// How the board lets the branch of a project be pushed.
+fn publish(db: Db) -> Arc<Publish> {
+    Arc::new(move |caller, project, options| {
+        let db = db.clone();
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::publish(&db, &tools, &caller, &project, options).await
+        })
     })
 }
 

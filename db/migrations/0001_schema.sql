@@ -29,6 +29,8 @@ CREATE TABLE projects (
   -- A tip of the project branch that no merge of ours made and that a person accepted. Cleared when a new tip is recorded.
   accepted_sha       TEXT,
   landed_sha         TEXT,
+  -- The last push of the project branch.
+  published          TEXT CHECK (json_valid(published)),
   -- When the runner last merged approved work.
   merged_at          TEXT,
   plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),

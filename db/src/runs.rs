@@ -12,6 +12,7 @@ pub(crate) mod parking;
 pub(crate) mod pause;
 pub(crate) mod permission;
 pub(crate) mod process;
+pub(crate) mod publication;
 pub(crate) mod reference;
 pub(crate) mod rescue;
 pub(crate) mod run;

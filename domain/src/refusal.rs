@@ -32,6 +32,7 @@ macro_rules! each_refusal {
             Run($crate::runs::run::RunRefusal),
             Permission($crate::runs::permission::PermissionRefusal),
             Land($crate::runs::land::LandRefusal),
+            Publication($crate::runs::publication::PublicationRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),
             Pairing($crate::team::pairing::PairingRefusal),

@@ -18,6 +18,7 @@ pub mod pause;
 pub mod permission;
 pub mod profile;
 pub mod protected_paths;
+pub mod publication;
 pub mod rescue;
 pub mod run;
 pub mod run_event;

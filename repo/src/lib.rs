@@ -38,6 +38,7 @@ mod patch_id;
 mod probe;
 mod profile;
 mod proposal_source;
+mod publication;
 mod relocate;
 mod remove;
 mod rescue;

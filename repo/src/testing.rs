@@ -170,6 +170,11 @@ pub fn init_in(folder: &Path) {
     git2::Repository::init(folder).expect("a repository");
 }
 
+/// Creates an empty bare repository, as a remote.
+pub fn init_bare_in(folder: &Path) {
+    git2::Repository::init_bare(folder).expect("a bare repository");
+}
+
 /// Commits all changes of any checkout on its current branch, as an agent would.
 pub fn commit_all_in(checkout: &Path, message: &str) -> Sha {
     let git = open(checkout);

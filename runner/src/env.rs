@@ -74,6 +74,23 @@ pub fn filter_env_for_desktop(parent: impl IntoIterator<Item = (OsString, OsStri
     kept
 }
 
+/// Variables with which `git` and `gh` find the person's credentials.
+const PUBLISHING_NAMES: &[&str] = &["GITHUB_TOKEN", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_CONFIG_GLOBAL"];
+const PUBLISHING_PREFIXES: &[&str] = &["GH_"];
+
+/// Variables that keep `git` and `gh` from asking at a terminal, and from transports that are programs.
+pub(crate) const WITHOUT_QUESTIONS: &[(&str, &str)] =
+    &[("GIT_TERMINAL_PROMPT", "0"), ("GH_PROMPT_DISABLED", "1"), ("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")];
+
+/// As [`filter_env_for_desktop`], with the variables that give `git` and `gh` the person's credentials.
+pub fn filter_env_for_publishing(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let parent: Vec<_> = parent.into_iter().collect();
+    let publishing = |name: &OsStr| is_named(name, PUBLISHING_NAMES) || has_prefix(name, PUBLISHING_PREFIXES);
+    let mut kept = filter_env_for_desktop(parent.iter().cloned());
+    kept.extend(parent.into_iter().filter(|(name, _)| publishing(name)));
+    kept
+}
+
 /// Returns the variables of `parent` that a person named for the agents of a project. Ours stay reserved.
 pub fn named(names: &[String], parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let passes = |name: &OsStr| names.iter().any(|named| name == named.as_str() && !is_reserved(named));

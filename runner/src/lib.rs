@@ -30,6 +30,7 @@ pub mod transcript;
 pub mod warroom;
 mod watch;
 
+pub use runs::publication;
 pub use supervisor::supervise;
 
 #[cfg(test)]

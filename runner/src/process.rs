@@ -176,6 +176,16 @@ pub async fn probe_desktop(program: &Path, arguments: &[&str], limit: Duration) 
     collect(program, command, limit).await
 }
 
+/// Runs `git` or `gh` to its end with the person's credentials, and without a question at a terminal.
+///
+/// # Errors
+/// As [`probe`].
+pub(crate) async fn publish(program: &Path, arguments: &[&str], cwd: &Path, limit: Duration) -> Result<ProbeOutput> {
+    let mut command = command(program, cwd, env::filter_env_for_publishing(std::env::vars_os()));
+    command.args(arguments).envs(env::WITHOUT_QUESTIONS.iter().copied());
+    collect(program, command, limit).await
+}
+
 /// Runs a line of shell for the scripted agent. It inherits the environment unfiltered, because the scripted agent is itself an agent: its
 /// environment was filtered, and it carries the run's marker.
 ///

@@ -9,4 +9,5 @@ pub(crate) mod leftover;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod port;
+pub mod publication;
 pub(crate) mod run;

@@ -94,6 +94,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         integration_head: None,
         landed_sha: None,
         landed: None,
+        published: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

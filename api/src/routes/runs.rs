@@ -5,6 +5,7 @@ mod land;
 mod limit;
 mod pause;
 mod permission;
+mod publication;
 mod rescue;
 mod run;
 pub(super) mod sandbox;
@@ -29,6 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(land::land_project))
         .routes(routes!(land::preview::preview_landing))
         .routes(routes!(land::preview::get_landing_diff))
+        .routes(routes!(publication::get_publication_target, publication::publish_project))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))
         .routes(routes!(rescue::restore_rescue))

@@ -15,6 +15,7 @@ use domain::rate_limit::RateLimits;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
+use domain::runs::publication::Publication;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
@@ -33,7 +34,7 @@ use tower::ServiceExt;
 use crate::openapi::Access;
 use crate::routes::DOCUMENT;
 use crate::testing::{Response, ResponseValidator};
-use crate::{AppState, SignIn, router};
+use crate::{AppState, Publish, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
@@ -113,6 +114,7 @@ impl TestServer {
         let db = Db::open(&config).await.unwrap();
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
+            publish: publish(db.clone()),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
@@ -229,4 +231,22 @@ impl TestServer {
         let tip = repository.ref_sha(&target).unwrap().unwrap();
         db.record_merge(&task, &head, &target, &tip).await.unwrap();
     }
+}
+
+/// Records a push that nobody made. The runner, which pushes, is tested without the interface.
+fn publish(db: Db) -> Arc<Publish> {
+    Arc::new(move |caller, project, options| {
+        let db = db.clone();
+        Box::pin(async move {
+            let published = Publication {
+                remote: "origin".to_owned(),
+                branch: "vibe-relay/PROJ-001".to_owned(),
+                sha: "0".repeat(40),
+                at: db::now(),
+                by: caller.actor(),
+                pull_request: options.pull_request.then(|| "https://github.com/ann/site/pull/7".to_owned()),
+            };
+            db.record_publication(&caller, &project, published).await
+        })
+    })
 }

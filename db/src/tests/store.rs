@@ -15,6 +15,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::land::LandingEvidence;
+use domain::runs::publication::Publication;
 use domain::runs::sandbox::SandboxTier;
 use domain::wire::{BoardView, FinishedColumn, NewProject};
 use sqlx::Row;
@@ -329,6 +330,17 @@ pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
 /// A landing of the project branch at `tip`, after which the base branch is at `base`.
 pub(super) fn landing(tip: &str, base: &str) -> LandingEvidence {
     LandingEvidence { base_branch: "main".to_owned(), sha: base.to_owned(), before_sha: "base".to_owned(), tip: tip.to_owned(), commits: 3 }
+}
+
+pub(super) fn publication(sha: &str) -> Publication {
+    Publication {
+        remote: "origin".to_owned(),
+        branch: "vibe-relay/PROJ-001".to_owned(),
+        sha: sha.to_owned(),
+        at: domain::time::Timestamp::from_milliseconds(1_769_850_300_000),
+        by: domain::actor::Actor::Owner,
+        pull_request: Some("https://github.com/ann/site/pull/7".to_owned()),
+    }
 }
 
 pub(super) fn clean() -> Evidence {

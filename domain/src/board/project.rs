@@ -15,6 +15,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::land::Landing;
 use crate::runs::profile::Profile;
+use crate::runs::publication::Publication;
 use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -62,6 +63,9 @@ pub struct Project {
     /// The last landing. Work may have been merged since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landed: Option<Landing>,
+    /// The last push of the project branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Publication>,
     /// When the runner last merged approved work into the project branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
@@ -174,6 +178,8 @@ events! {
         Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
+        /// The project branch was pushed, and perhaps a pull request opened.
+        Published "project_published" { remote: String, branch: String, sha: Sha, pull_request: Option<String> }
     }
 }
 

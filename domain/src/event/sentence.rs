@@ -235,6 +235,10 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
         ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),
         ProjectEvent::Relocated { repo_path } => format!("recorded that the repository is in {repo_path}"),
+        ProjectEvent::Published { remote, branch, sha, pull_request } => {
+            let opened = pull_request.as_ref().map(|url| format!(", with the pull request {url}")).unwrap_or_default();
+            format!("pushed {branch} at {} to {remote}{opened}", short(sha))
+        }
         ProjectEvent::Landed { sha, base_branch, tasks } => format!("landed {} on {base_branch} at {}", count(*tasks, "task"), short(sha)),
     }
 }

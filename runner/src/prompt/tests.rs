@@ -39,6 +39,7 @@ fn project() -> Project {
         integration_head: None,
         landed_sha: None,
         landed: None,
+        published: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

@@ -58,6 +58,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("import", "import dead-drop messages.db --project PROJ-001"),
         ("report", "report --since 1d"),
         ("land", "land PROJ-001"),
+        ("publish", "publish PROJ-001"),
         ("pause", "pause --project PROJ-001"),
         ("resume", "resume --project PROJ-001"),
         ("doctor", ""),

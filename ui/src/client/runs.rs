@@ -4,6 +4,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
+use domain::runs::publication::{PublicationTarget, PublishOptions};
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
@@ -63,6 +64,16 @@ impl Client {
     /// Lands a project. `bring_back` confirms the commits that would return to the base branch.
     pub(crate) async fn land(self, project: ProjectId, bring_back: Option<String>) -> Result<LandingResult, Failure> {
         self.send(Method::POST, &project_path(&project, "/land"), &LandOptions { bring_back }).await
+    }
+
+    /// Returns where the project branch can be pushed.
+    pub(crate) async fn publication_target(self, project: ProjectId) -> Result<PublicationTarget, Failure> {
+        self.get(&project_path(&project, "/publication")).await
+    }
+
+    /// Pushes the project branch, and opens a pull request if that is wanted.
+    pub(crate) async fn publish(self, project: ProjectId, pull_request: bool) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/publication"), &PublishOptions { pull_request }).await
     }
 
     /// Returns what would land now, or what an earlier landing brought.

@@ -6,4 +6,5 @@ pub(crate) mod land;
 pub(crate) mod pause;
 pub(crate) mod permission;
 pub(crate) mod profile;
+pub(crate) mod publication;
 pub(crate) mod sandbox;

@@ -61,6 +61,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,
         landed: landing_of(row)?,
+        published: json(row, "published")?,
         merged_at: optional(row, "merged_at")?,
         profile: json(row, "profile")?.unwrap_or_default(),
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),

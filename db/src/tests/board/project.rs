@@ -9,7 +9,7 @@ use domain::runs::profile::Profile;
 use domain::team::person::PersonRole;
 use domain::wire::{NewProject, ProjectPatch};
 
-use crate::tests::store::{Store, code, landing, probe, whole_board};
+use crate::tests::store::{Store, code, landing, probe, publication, whole_board};
 use crate::{Caller, PersonCaller};
 
 #[tokio::test]
@@ -63,7 +63,10 @@ async fn project_branch_and_landing_are_recorded() {
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
     store.db.record_landing(&Caller::owner(), &store.project, landing("one", "landed")).await.unwrap();
-    assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
+    let published = store.db.record_publication(&Caller::owner(), &store.project, publication("one")).await.unwrap().published;
+    assert_eq!(store.project().await.published, published);
+    assert_eq!(published, Some(publication("one")));
+    assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed", "project_published"]);
     let project = store.project().await;
     assert_eq!((project.integration_branch.as_str(), project.base_head.as_str()), ("vibe-relay/PROJ-001-2", "landed"));
     assert_eq!((project.integration_head.as_deref(), project.landed_sha.as_deref()), (Some("one"), Some("one")));
@@ -124,10 +127,12 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default(), None).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
     assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, landing("s", "s")).await), "not-found");
+    assert_eq!(code(store.db.record_publication(&Caller::owner(), &nowhere, publication("s")).await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default(), None).await), "human-only");
     assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, landing("s", "s")).await), "human-only");
+    assert_eq!(code(store.db.record_publication(&agent.caller, &store.project, publication("s")).await), "human-only");
     assert_eq!(store.dump().await, before);
 }
 

@@ -43,7 +43,7 @@ use domain::warroom::zone::NewZone;
 use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
-use crate::tests::store::{Store, head, landing, new_task, probe, whole_board};
+use crate::tests::store::{Store, head, landing, new_task, probe, publication, whole_board};
 use crate::tests::warroom::knowledge::{gone, intel, trap};
 use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
 
@@ -199,6 +199,7 @@ pub(crate) async fn story() -> Store {
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
     db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap();
+    db.record_publication(human, &store.project, publication("merge")).await.unwrap();
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
     other_projects(&store).await;

@@ -14,7 +14,7 @@ use domain::team::token::TokenTerms;
 use domain::wire::NewPersonToken;
 
 use crate::tests::external_agents::{message, named};
-use crate::tests::store::{Store, code, landing, new_task, probe};
+use crate::tests::store::{Store, code, landing, new_task, probe, publication};
 use crate::{Caller, HistoryQuery, MoveRequest, PersonCaller, new_token};
 
 fn new_person(name: &str, role: PersonRole) -> NewPerson {
@@ -233,11 +233,12 @@ async fn viewer_changes_nothing() {
         code(db.stop_run(&vera, &run).await),
         code(db.message_run(&vera, &run, "x").await),
         code(db.record_landing(&vera, project, landing("a1", "a1")).await),
+        code(db.record_publication(&vera, project, publication("a1")).await),
         code(db.create_invite_token(&vera, project).await),
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),
     ];
-    assert_eq!(codes, ["person-role"; 19]);
+    assert_eq!(codes, ["person-role"; 20]);
     assert_eq!(db.latest(), seq);
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn project() -> Project {
         integration_head: None,
         landed_sha: None,
         landed: None,
+        published: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

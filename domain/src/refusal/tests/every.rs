@@ -20,6 +20,7 @@ use crate::refusal::*;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
+use crate::runs::publication::PublicationRefusal;
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
 use crate::team::handshake::HandshakeRefusal;
@@ -195,6 +196,19 @@ pub(super) fn every() -> Vec<Refusal> {
             other: Some("video".to_owned()),
         }
         .into(),
+        PublicationRefusal::NothingMerged { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
+        PublicationRefusal::BranchMoved { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
+        PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
+        PublicationRefusal::NoHost { url: "/srv/site.git".to_owned() }.into(),
+        PublicationRefusal::NoProgram { program: "gh" }.into(),
+        PublicationRefusal::NotPushed {
+            remote: "origin".to_owned(),
+            branch: "vibe-relay/PROJ-001".to_owned(),
+            output: "Permission denied (publickey).".to_owned(),
+        }
+        .into(),
+        PublicationRefusal::NoPullRequest { branch: "vibe-relay/PROJ-001".to_owned(), output: "To get started, run: gh auth login".to_owned() }
+            .into(),
         LeadRefusal::NoGeneral { agent: mara(), class: AgentClass::Coder }.into(),
         LeadRefusal::NameOfOther { agent: mara(), project: ProjectId::new(2) }.into(),
         LeadRefusal::NameOfGeneral { agent: mara() }.into(),

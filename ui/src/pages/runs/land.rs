@@ -20,6 +20,7 @@ use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::land::check::{LandCheck, checks, counted};
 use crate::components::runs::land::contents::LandingContents;
 use crate::components::runs::land::{can_land, landed_label};
+use crate::components::runs::publication::PublicationSection;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -216,6 +217,7 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                 }}
                 <p id="land-about" class="faint small-text">{about}</p>
             </div>
+            <PublicationSection />
         </aside>
     }
 }

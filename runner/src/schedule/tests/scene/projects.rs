@@ -58,6 +58,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         integration_head: None,
         landed_sha: None,
         landed: None,
+        published: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

@@ -1,0 +1,48 @@
+//! Publishing: where the project branch can be pushed, and pushing it, with a pull request if that is wanted.
+
+use std::path::Path;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use db::Caller;
+use domain::board::project::Project;
+use domain::id::ProjectId;
+use domain::runs::publication::{PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
+use repo::{Effort, Repository};
+
+use crate::error::Result;
+use crate::extract::{Id, OptionalBody};
+use crate::state::AppState;
+
+/// Where the branch of a project can be pushed
+///
+/// Without a remote, the answer is a refusal that says how to add one.
+#[utoipa::path(get, path = "/api/projects/{id}/publication", params(("id" = ProjectId, Path)), responses((status = 200, body = PublicationTarget)))]
+pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<PublicationTarget>> {
+    let project = state.db.project(&id).await?;
+    let (git_dir, branch) = (project.git_dir.clone(), project.integration_branch.clone());
+    let read = move || Repository::open(Path::new(&project.git_dir))?.publication_target(&project.integration_branch, &project.base_branch);
+    let target = repo::in_lane(Path::new(&git_dir), Effort::Brief, read).await??;
+    let target = target.ok_or(PublicationRefusal::NoRemote { branch })?;
+    Ok(Json(PublicationTarget { url: shown_url(&target.url), ..target }))
+}
+
+/// Push the branch of a project to its remote, and open a pull request if that is wanted
+///
+/// `git` and `gh` run with the credentials of the person who started the server. A pull request that is open is kept.
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/publication",
+    params(("id" = ProjectId, Path)),
+    request_body(content = PublishOptions, description = "May be empty"),
+    responses((status = 200, body = Project), (status = 409, description = "The remote or its host refused it."))
+)]
+pub(crate) async fn publish_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    OptionalBody(options): OptionalBody<PublishOptions>,
+) -> Result<Json<Project>> {
+    // Runs as a task of its own, because a client that disconnects must not leave a push unrecorded.
+    Ok(Json(tokio::spawn((state.publish)(caller, id, options)).await??))
+}

@@ -1,0 +1,36 @@
+//! Publications: the last push of a project branch. Must not know how it was pushed.
+
+use domain::board::project::{Project, ProjectEvent};
+use domain::id::ProjectId;
+use domain::runs::publication::Publication;
+
+use crate::board::project::row as projects;
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::error::Result;
+
+impl Db {
+    /// Records that the project branch was pushed. The publication before is in the event log only.
+    ///
+    /// # Errors
+    /// When the caller is not a person who may work, or the project does not exist.
+    pub async fn record_publication(&self, caller: &Caller, id: &ProjectId, published: Publication) -> Result<Project> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_person("publishing")?;
+                projects::read(&mut tx.connection, &id).await?;
+                sqlx::query("UPDATE projects SET published = $2, updated_at = $3 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(serde_json::to_string(&published)?)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                let Publication { remote, branch, sha, pull_request, .. } = published;
+                tx.record_for_project(&caller, &id, ProjectEvent::Published { remote, branch, sha, pull_request });
+                projects::read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,160 @@
+//! Publishing: the project branch on a remote, and the pull request for it. Must not know which programs do it.
+
+pub mod text;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::actor::Actor;
+use crate::refusal::category::refusals;
+use crate::runs::evidence::Sha;
+use crate::text::excerpt_end;
+use crate::time::Timestamp;
+
+const OUTPUT_CHARACTERS: usize = 1_000;
+
+/// The last time that a project branch was pushed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Publication {
+    /// The name of the remote.
+    pub remote: String,
+    /// The branch on the remote.
+    pub branch: String,
+    /// The commit that was pushed.
+    pub sha: Sha,
+    pub at: Timestamp,
+    pub by: Actor,
+    /// The address of the open pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<String>,
+}
+
+/// The place to which a project branch can be pushed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PublicationTarget {
+    /// The name of the remote.
+    pub remote: String,
+    /// The address of the remote, as the configuration of the repository has it.
+    pub url: String,
+    /// The branch on the remote.
+    pub branch: String,
+    /// The branch on the remote that a pull request is about to change.
+    pub base_branch: String,
+    /// The host, owner and name of the repository, if the address has them. Without, there are no pull requests.
+    pub repository: Option<String>,
+}
+
+/// `POST /api/projects/{id}/publication`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublishOptions {
+    /// Whether to open a pull request, unless one is open.
+    #[serde(default)]
+    pub pull_request: bool,
+}
+
+refusals! {
+    /// Why a project branch is not published.
+    PublicationRefusal {
+        #[error("there is nothing to publish: no task is merged into {branch} yet")]
+        NothingMerged { branch: String } => Unprocessable "nothing-to-publish",
+        #[error("{branch} has moved since the last merge, so it may hold commits that nobody approved; nothing was pushed")]
+        BranchMoved { branch: String } => Conflict "branch-foreign",
+        #[error("the repository has no remote to push {branch} to")]
+        NoRemote { branch: String } => Unprocessable "no-remote",
+        #[error("{url} is on no host with pull requests")]
+        NoHost { url: String } => Unprocessable "no-pull-requests",
+        #[error("{program} is not installed")]
+        NoProgram { program: &'static str } => Unprocessable "program-missing",
+        #[error("{remote} did not take {branch}: {output}")]
+        NotPushed { remote: String, branch: String, output: String } => Conflict "not-pushed",
+        #[error("{branch} was pushed, but no pull request was opened: {output}")]
+        NoPullRequest { branch: String, output: String } => Conflict "no-pull-request",
+    }
+}
+
+impl PublicationRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::NothingMerged { .. } => "Wait until a task is merged into the project branch.".to_owned(),
+            Self::BranchMoved { .. } => "The landing page says which commits are not approved and how to set the branch back.".to_owned(),
+            Self::NoRemote { .. } => "Add one with `git remote add origin URL`, or land the work on the base branch here.".to_owned(),
+            Self::NoHost { .. } => "Push the branch only, and open the pull request where its host offers it.".to_owned(),
+            Self::NoProgram { program: "gh" } => {
+                "Install the GitHub CLI and run `gh auth login`, or push the branch only and open the pull request yourself.".to_owned()
+            }
+            Self::NoProgram { program } => format!("Install {program}, then repeat this."),
+            Self::NotPushed { branch, .. } => {
+                format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
+            }
+            Self::NoPullRequest { .. } => "Run `gh auth status` in a terminal, then repeat this; or open the pull request yourself.".to_owned(),
+        }
+    }
+
+    /// The end of what a program wrote, for a refusal.
+    pub fn output(text: &str) -> String {
+        excerpt_end(text.trim(), OUTPUT_CHARACTERS)
+    }
+}
+
+/// Returns the host, owner and name of the repository at an address of a remote, as `gh` takes them.
+pub fn repository_at(url: &str) -> Option<String> {
+    let (host, path) = match url.split_once("://") {
+        Some(("https" | "http" | "ssh" | "git", rest)) => {
+            let (authority, path) = rest.split_once('/')?;
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            (host.split_once(':').map_or(host, |(host, _)| host), path)
+        }
+        Some(_) => return None,
+        None => {
+            // The short form of ssh: user@host:path.
+            let (authority, path) = url.split_once(':')?;
+            (authority.rsplit_once('@').map_or(authority, |(_, host)| host), path)
+        }
+    };
+    let path = path.trim_matches('/').trim_end_matches(".git");
+    let (owner, name) = path.split_once('/')?;
+    let is_name =
+        |part: &str| !part.is_empty() && !part.starts_with('-') && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    (is_name(host) && is_name(owner) && is_name(name)).then(|| format!("{host}/{owner}/{name}"))
+}
+
+/// Returns an address without the name and password in it, to be shown.
+pub fn shown_url(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}/{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repository_is_read_from_the_address_of_a_remote() {
+        for url in [
+            "https://github.com/ann/site.git",
+            "https://ann:secret@github.com/ann/site",
+            "git@github.com:ann/site.git",
+            "ssh://git@github.com:22/ann/site.git/",
+        ] {
+            assert_eq!(repository_at(url).as_deref(), Some("github.com/ann/site"), "{url}");
+        }
+        for url in ["/srv/git/site.git", "../site", "file:///srv/site.git", "ext::sh -c x", "https://github.com/site", "git@github.com:-ann/site", ""]
+        {
+            assert_eq!(repository_at(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn password_in_an_address_is_not_shown() {
+        assert_eq!(shown_url("https://ann:secret@github.com/ann/site.git"), "https://github.com/ann/site.git");
+        assert_eq!(shown_url("git@github.com:ann/site.git"), "git@github.com:ann/site.git");
+        assert_eq!(shown_url("/srv/git/site.git"), "/srv/git/site.git");
+    }
+}

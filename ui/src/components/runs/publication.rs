@@ -1,0 +1,84 @@
+//! Pushing the project branch from the landing page, and its pull request. Must not know what lands.
+
+use domain::runs::evidence::short;
+use domain::runs::publication::{Publication, PublicationTarget};
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::form::Sending;
+use crate::components::inline_code::{InlineCode, sentence};
+use crate::live_list::LiveList;
+use crate::project_data::ProjectData;
+use crate::reader::Reader;
+use crate::store::Store;
+use crate::time::Clock;
+
+/// The ways to publish the branch instead of landing it here, and the last time that it was pushed.
+#[component]
+pub(crate) fn PublicationSection() -> impl IntoView {
+    let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
+    let target = LiveList::new(RwSignal::new(1), |_| true, move || client.publication_target(data.project())).watch();
+    let published = Memo::new(move |_| store.project.with(|project| project.as_ref().and_then(|project| project.published.clone())));
+    let offer = move || match (target.value.get(), target.failure.get()) {
+        (Some(target), _) => view! { <Offer target=target /> }.into_any(),
+        (None, Some(why)) => view! { <p class="faint small-text"><InlineCode text=sentence(&why) /></p> }.into_any(),
+        (None, None) => ().into_any(),
+    };
+    view! {
+        <section class="section" aria-labelledby="publication">
+            <h3 id="publication">"Or publish the branch"</h3>
+            {offer}
+            {move || published.get().map(|published| view! { <Published published=published /> })}
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Offer(target: PublicationTarget) -> impl IntoView {
+    let (client, data, sending) = (Client::from_context(), ProjectData::from_context(), Sending::new());
+    let PublicationTarget { remote, url, branch, base_branch, repository } = target;
+    let publish = move |pull_request| sending.run(client.publish(data.project(), pull_request), |_| {});
+    let about = format!("Pushes {branch} to {url} with your own git credentials. {base_branch} stays as it is here and there.");
+    let pull_request = repository.map(|repository| {
+        let about = format!("Pushes the branch, and opens a pull request to {base_branch} of {repository} with gh");
+        view! {
+            <button type="button" class="button" title=about disabled=move || sending.is_busy() on:click=move |_| publish(true)>
+                "Open a pull request"
+            </button>
+        }
+    });
+    let buttons = Reader::may_write().then(|| {
+        view! {
+            <div class="row">
+                <button type="button" class="button" disabled=move || sending.is_busy() on:click=move |_| publish(false)>
+                    {format!("Push to {remote}")}
+                </button>
+                {pull_request}
+            </div>
+        }
+    });
+    view! {
+        {buttons}
+        <p class="faint small-text" role="status">{move || if sending.is_busy() { "Pushing…".to_owned() } else { about.clone() }}</p>
+    }
+    .into_any()
+}
+
+/// The last push, and its pull request.
+#[component]
+fn Published(published: Publication) -> impl IntoView {
+    let clock = Clock::from_context();
+    let Publication { remote, sha, at, pull_request, .. } = published;
+    // What a program printed is only an address if it is one of the web.
+    let link = pull_request.filter(|address| address.starts_with("https://")).map(|address| {
+        view! { <a href=address target="_blank" rel="noopener noreferrer">"Pull request"</a> }
+    });
+    view! {
+        <p class="row small-text">
+            <span>"Pushed " <code>{short(&sha).to_owned()}</code> " to " {remote}</span>
+            <time class="faint" datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
+            {link}
+        </p>
+    }
+}
