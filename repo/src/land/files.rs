@@ -3,15 +3,17 @@
 //! Must not move a branch or overwrite a file whose content is in no commit.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
-use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositoryState};
+use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, IndexEntry, Oid, RepositoryState};
 
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit};
+use crate::handle::{Repository, find_commit, tree_index};
 use crate::land::index::LockedIndex;
-use crate::workdir::{Untracked, display_paths};
+use crate::stat_cache::StatCache;
+use crate::workdir::{Untracked, display_paths, is_unchanged};
 
 /// Differences between a checkout and one commit.
 #[derive(Debug, Default)]
@@ -46,15 +48,17 @@ impl Repository {
         // Hold the lock from the first read to the last write. Otherwise changes that another program stages meanwhile are
         // lost, or a locked index leaves the new files behind as apparent changes.
         let index = LockedIndex::lock(admin, workdir)?;
-        let before = self.checkout_diff(&handle, admin, workdir, old)?;
-        let after = self.checkout_diff(&handle, admin, workdir, new)?;
+        let known = StatCache::read(&admin.join("index"));
         let mut conflicts = BTreeSet::new();
         let mut options = CheckoutBuilder::new();
-        match classify(&before, &after) {
+        match self.checkout_state(&handle, admin, workdir, &known, (old, new))? {
             CheckoutState::Clean => options.safe(),
             CheckoutState::Interrupted => options.force(),
             CheckoutState::Dirty(paths) => return Ok(display_paths(paths.iter().map(PathBuf::as_path))),
         };
+        for path in self.landed_paths(&handle, workdir, old, new)?.into_iter().flatten() {
+            options.path(path).disable_pathspec_match(true);
+        }
         // Untracked and ignored files at the paths of new files belong to the human too.
         options.overwrite_ignored(false).notify_on(CheckoutNotificationType::CONFLICT).notify(|_, path, _, _, _| {
             conflicts.extend(path.map(Path::to_path_buf));
@@ -75,20 +79,80 @@ impl Repository {
         Ok(Vec::new())
     }
 
-    pub(super) fn checkout_diff(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<CheckoutDiff, RepoError> {
-        let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
+    /// The usual checkout is clean, which needs one look at each file. Only others are compared with both commits.
+    fn checkout_state(
+        &self,
+        handle: &git2::Repository,
+        admin: &Path,
+        workdir: &Path,
+        known: &StatCache,
+        (old, new): (Oid, Oid),
+    ) -> Result<CheckoutState, RepoError> {
+        let files: Vec<IndexEntry> = tree_index(handle, old)?.iter().collect();
+        let staged = open_index(admin, workdir)?;
+        let is_staged = staged.len() != files.len() || staged.iter().zip(&files).any(|(staged, file)| !is_same(&staged, file));
+        if !is_staged && is_unchanged(workdir, &files, known)? {
+            return Ok(CheckoutState::Clean);
+        }
+        let before = self.checkout_diff(handle, admin, workdir, known, old)?;
+        let after = self.checkout_diff(handle, admin, workdir, known, new)?;
+        Ok(classify(&before, &after))
+    }
+
+    /// Returns the paths that differ between the commits, so that only they are looked at. `None` if a folder is in the way of a file, or a
+    /// file in the way of a folder: then the whole checkout has to be looked at.
+    fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
+        let comparing = || format!("compare {old} with {new}");
+        let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);
+        let diff = handle.diff_tree_to_tree(Some(&tree(old)?), Some(&tree(new)?), None).attempting(comparing)?;
+        let mut paths = Vec::new();
+        for delta in diff.deltas() {
+            let Some(path) = delta.new_file().path().or_else(|| delta.old_file().path()) else { return Ok(None) };
+            let is_folder = |path: &Path| fs::symlink_metadata(workdir.join(path)).ok().map(|found| found.is_dir());
+            let mut parents = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+            if is_folder(path) == Some(true) || parents.any(|parent| is_folder(parent) == Some(false)) {
+                return Ok(None);
+            }
+            paths.push(path.to_path_buf());
+        }
+        Ok(Some(paths))
+    }
+
+    /// Compares the files and the index of a checkout with `commit`. Does not read the files that `known` knows as unchanged.
+    pub(super) fn checkout_diff(
+        &self,
+        handle: &git2::Repository,
+        admin: &Path,
+        workdir: &Path,
+        known: &StatCache,
+        commit: Oid,
+    ) -> Result<CheckoutDiff, RepoError> {
         let mut found = CheckoutDiff::default();
-        for change in self.changes(workdir, commit, Untracked::Files)? {
+        for change in self.changes(workdir, commit, Untracked::Files, known)? {
             let set = if change.status == Delta::Untracked { &mut found.untracked } else { &mut found.tracked };
             set.insert(change.path);
         }
-        let index = Index::open(&admin.join("index")).map_err(unreadable)?;
+        let index = open_index(admin, workdir)?;
         let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
-        let staged = handle.diff_tree_to_index(Some(&tree), Some(&index), None).map_err(unreadable)?;
+        let staged = handle.diff_tree_to_index(Some(&tree), Some(&index), None).map_err(|reason| unreadable(workdir, &reason))?;
         let paths = staged.deltas().filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()));
         found.staged = paths.map(Path::to_path_buf).collect();
         Ok(found)
     }
+}
+
+fn open_index(admin: &Path, workdir: &Path) -> Result<Index, RepoError> {
+    Index::open(&admin.join("index")).map_err(|reason| unreadable(workdir, &reason))
+}
+
+fn unreadable(workdir: &Path, reason: &git2::Error) -> RepoError {
+    RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() }
+}
+
+/// Whether an entry of the checkout's index is that of the commit, and not one side of a conflict.
+fn is_same(staged: &IndexEntry, file: &IndexEntry) -> bool {
+    const STAGE: u16 = 0x3000;
+    staged.path == file.path && staged.id == file.id && staged.mode == file.mode && staged.flags & STAGE == 0
 }
 
 /// Classifies a checkout. A path counts as changed if its file or its index entry matches neither commit.
