@@ -8,13 +8,14 @@ use nix::sys::stat::{FileStat as SystemStat, SFlag};
 /// at each change of content, mode or times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileStat {
-    mode: u32,
-    size: u32,
-    modified: (i32, u32),
-    changed: (i32, u32),
-    device: u32,
-    inode: u32,
-    owner: (u32, u32),
+    /// git's mode of the file.
+    pub(crate) mode: u32,
+    pub(crate) size: u32,
+    pub(crate) modified: (i32, u32),
+    pub(crate) changed: (i32, u32),
+    pub(crate) device: u32,
+    pub(crate) inode: u32,
+    pub(crate) owner: (u32, u32),
 }
 
 impl FileStat {
@@ -38,6 +39,7 @@ impl FileStat {
     }
 
     /// Returns the stat in an entry of an index.
+    #[cfg(test)]
     pub(crate) fn of_entry(entry: &IndexEntry) -> Self {
         Self {
             mode: entry.mode,
@@ -57,11 +59,6 @@ impl FileStat {
         entry.ctime = IndexTime::new(self.changed.0, self.changed.1);
         (entry.dev, entry.ino) = (self.device, self.inode);
         (entry.uid, entry.gid) = self.owner;
-    }
-
-    /// git's mode of the file.
-    pub(crate) fn mode(&self) -> u32 {
-        self.mode
     }
 
     /// Whether the file was last changed before `time`. Only then does every later change show. A file system without fractions of a second

@@ -50,6 +50,7 @@ mod size;
 mod snapshot;
 mod stat_cache;
 mod text_file;
+mod tracked;
 mod workdir;
 mod worktree;
 

@@ -3,22 +3,25 @@
 //! Must not be within reach of an agent. git's own cache is the index of the checkout, which its agent can write, so the board keeps a copy
 //! beside the checkout, made before the agent starts. It is never updated: what an agent has touched is read. No flag of an index counts.
 
+mod index_file;
+
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use git2::{Index, IndexEntry};
+use index_file::KnownFiles;
 
 use crate::error::{Attempt, RepoError};
 use crate::file_stat::FileStat;
+use crate::tracked::TrackedFile;
 use crate::worktree::remove_if_exists;
 
 /// The known files of a checkout.
 #[derive(Debug, Default)]
 pub(crate) struct StatCache {
-    /// In the order of their paths.
-    entries: Vec<IndexEntry>,
+    known: KnownFiles,
     /// When they were written down.
     written: (i32, u32),
 }
@@ -31,20 +34,35 @@ impl StatCache {
 
     /// Reads the index at `path`. An index that does not exist or cannot be read knows no file.
     pub(crate) fn read(path: &Path) -> Self {
-        // The time comes first: of an index that is replaced meanwhile, less is trusted.
-        let Ok(found) = path.symlink_metadata() else { return Self::default() };
-        if !found.is_file() {
-            return Self::default();
-        }
-        let written = (i32::try_from(found.mtime()).unwrap_or(0), u32::try_from(found.mtime_nsec()).unwrap_or(0));
-        Index::open(path).map_or_else(|_| Self::default(), |index| Self { entries: index.iter().collect(), written })
+        Self::parse(path).unwrap_or_default()
     }
 
-    /// Whether a file that now has this `stat` still has the content and the mode of `entry`.
-    pub(crate) fn is_unchanged(&self, entry: &IndexEntry, stat: &FileStat) -> bool {
-        let Ok(place) = self.entries.binary_search_by(|known| known.path.cmp(&entry.path)) else { return false };
-        let known = &self.entries[place];
-        known.id == entry.id && known.mode == entry.mode && FileStat::of_entry(known) == *stat && stat.is_older_than(self.written)
+    fn parse(path: &Path) -> Option<Self> {
+        if !path.symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut file = File::open(path).ok()?;
+        let found = file.metadata().ok()?;
+        let written = (i32::try_from(found.mtime()).ok()?, u32::try_from(found.mtime_nsec()).ok()?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        Some(Self { known: KnownFiles::parse(&bytes)?, written })
+    }
+
+    /// Whether a file that now has this `stat` still has the content and the mode of `file`.
+    pub(crate) fn is_unchanged(&self, file: &TrackedFile, stat: &FileStat) -> bool {
+        let Ok(place) = self.known.files.binary_search_by(|known| self.known.path(known).cmp(&file.path)) else { return false };
+        let known = &self.known.files[place];
+        known.id == file.id && known.stat.mode == file.mode && known.stat == *stat && stat.is_older_than(self.written)
+    }
+
+    /// Whether the index lists exactly `files`, without a conflict.
+    pub(crate) fn lists(&self, files: &[TrackedFile]) -> bool {
+        let mut pairs = self.known.files.iter().zip(files);
+        self.known.files.len() == files.len()
+            && pairs.all(|(known, file)| {
+                self.known.path(known) == file.path && known.id == file.id && known.stat.mode == file.mode && !known.is_conflict
+            })
     }
 }
 

@@ -2,8 +2,11 @@
 //!
 //! Must not interpret the changed paths. The callers decide whether they block a review or a landing.
 
+mod extra;
 mod verify;
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use git2::{Delta, DiffOptions, Oid};
@@ -12,8 +15,11 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, tree_index};
 use crate::stat_cache::StatCache;
+use crate::tracked::tracked_files;
 
 pub(crate) use verify::is_unchanged;
+
+use extra::extra_paths;
 use verify::verify;
 
 /// One path that differs.
@@ -48,20 +54,24 @@ impl Repository {
         untracked: Untracked,
         known: &StatCache,
     ) -> Result<Vec<Change>, RepoError> {
-        // The comparison reads each file again whose stat is not in its index.
-        let (handle, index) = self.handle_on_index(workdir, |handle| {
-            let mut index = tree_index(handle, commit)?;
-            let files: Vec<_> = index.iter().collect();
-            let verified = verify(cancelled, workdir, &files, known)?;
-            for (mut file, stat) in files.into_iter().zip(verified) {
-                let Some(stat) = stat else { continue };
-                stat.fill(&mut file);
-                index.add(&file).attempting(|| format!("list the files of {commit}"))?;
-            }
-            Ok(index)
-        })?;
+        if !workdir.is_dir() {
+            return Err(RepoError::CheckoutMissing { path: workdir.to_path_buf() });
+        }
+        let files = tracked_files(&self.handle()?, commit)?;
+        let verified = verify(cancelled, workdir, &files, known)?;
+        let doubtful = files.iter().zip(verified).filter(|(_, is_verified)| !is_verified).map(|(file, _)| PathBuf::from(OsStr::from_bytes(&file.path)));
+        let doubtful: Vec<PathBuf> = doubtful.chain(extra_paths(workdir, &files)).collect();
+        if doubtful.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (handle, index) = self.handle_on_index(workdir, |handle| tree_index(handle, commit))?;
         let mut options = DiffOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(untracked == Untracked::Files).include_typechange(true).ignore_submodules(true);
+        // The comparison looks at nothing else, and reads what it looks at.
+        options.disable_pathspec_match(true);
+        for path in doubtful {
+            options.pathspec(path);
+        }
         let diff = handle
             .diff_index_to_workdir(Some(&index), Some(&mut options))
             .attempting(|| format!("compare {} with {commit}", workdir.display()))?;

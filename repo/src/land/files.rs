@@ -7,12 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
-use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, IndexEntry, Oid, RepositoryState};
+use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositoryState};
 
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, tree_index};
+use crate::handle::{Repository, find_commit};
 use crate::land::index::LockedIndex;
 use crate::stat_cache::StatCache;
+use crate::tracked::tracked_files;
 use crate::workdir::{Untracked, display_paths, is_unchanged};
 
 /// Differences between a checkout and one commit.
@@ -88,10 +89,8 @@ impl Repository {
         known: &StatCache,
         (old, new): (Oid, Oid),
     ) -> Result<CheckoutState, RepoError> {
-        let files: Vec<IndexEntry> = tree_index(handle, old)?.iter().collect();
-        let staged = open_index(admin, workdir)?;
-        let is_staged = staged.len() != files.len() || staged.iter().zip(&files).any(|(staged, file)| !is_same(&staged, file));
-        if !is_staged && is_unchanged(workdir, &files, known)? {
+        let files = tracked_files(handle, old)?;
+        if known.lists(&files) && is_unchanged(workdir, &files, known)? {
             return Ok(CheckoutState::Clean);
         }
         let before = self.checkout_diff(handle, admin, workdir, known, old)?;
@@ -127,32 +126,19 @@ impl Repository {
         known: &StatCache,
         commit: Oid,
     ) -> Result<CheckoutDiff, RepoError> {
+        let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
         let mut found = CheckoutDiff::default();
         for change in self.changes(workdir, commit, Untracked::Files, known)? {
             let set = if change.status == Delta::Untracked { &mut found.untracked } else { &mut found.tracked };
             set.insert(change.path);
         }
-        let index = open_index(admin, workdir)?;
+        let index = Index::open(&admin.join("index")).map_err(unreadable)?;
         let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
-        let staged = handle.diff_tree_to_index(Some(&tree), Some(&index), None).map_err(|reason| unreadable(workdir, &reason))?;
+        let staged = handle.diff_tree_to_index(Some(&tree), Some(&index), None).map_err(unreadable)?;
         let paths = staged.deltas().filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()));
         found.staged = paths.map(Path::to_path_buf).collect();
         Ok(found)
     }
-}
-
-fn open_index(admin: &Path, workdir: &Path) -> Result<Index, RepoError> {
-    Index::open(&admin.join("index")).map_err(|reason| unreadable(workdir, &reason))
-}
-
-fn unreadable(workdir: &Path, reason: &git2::Error) -> RepoError {
-    RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() }
-}
-
-/// Whether an entry of the checkout's index is that of the commit, and not one side of a conflict.
-fn is_same(staged: &IndexEntry, file: &IndexEntry) -> bool {
-    const STAGE: u16 = 0x3000;
-    staged.path == file.path && staged.id == file.id && staged.mode == file.mode && staged.flags & STAGE == 0
 }
 
 /// Classifies a checkout. A path counts as changed if its file or its index entry matches neither commit.

@@ -11,8 +11,9 @@ use nix::sys::stat::lstat;
 use super::{StatCache, cache_path};
 use crate::file_stat::FileStat;
 use crate::git_program::git;
-use crate::handle::{oid, tree_index};
+use crate::handle::oid;
 use crate::testing::{TaskCheckout, commit_all_in, write_in};
+use crate::tracked::{TrackedFile, tracked_files};
 
 const FILE: &str = "src/lib.rs";
 
@@ -54,14 +55,14 @@ fn forge(task: &TaskCheckout, entry: &mut IndexEntry) {
     }
 }
 
-fn entry(task: &TaskCheckout, path: &str) -> IndexEntry {
-    let head = oid(&task.head).unwrap();
-    tree_index(&task.repository.handle().unwrap(), head).unwrap().get_path(Path::new(path), 0).unwrap()
+fn tracked(task: &TaskCheckout, path: &str) -> TrackedFile {
+    let files = tracked_files(&task.repository.handle().unwrap(), oid(&task.head).unwrap()).unwrap();
+    files.into_iter().find(|file| file.path == path.as_bytes()).unwrap()
 }
 
 fn is_known(task: &TaskCheckout, path: &str) -> bool {
     let stat = FileStat::new(&lstat(&task.path.join(path)).unwrap()).unwrap();
-    StatCache::of_checkout(&task.path).is_unchanged(&entry(task, path), &stat)
+    StatCache::of_checkout(&task.path).is_unchanged(&tracked(task, path), &stat)
 }
 
 fn dirty(task: &TaskCheckout) -> Vec<String> {
@@ -127,14 +128,14 @@ fn what_an_agent_writes_to_its_index_does_not_count() {
     }
     let task = trusted();
     fs::write(task.path.join(FILE), "// own\n").unwrap();
-    // git reads a file that is as new as the index.
-    wait_for_clock(&task);
     let admin = task.sample.git_dir().join("worktrees/task/index");
     let mut index = Index::open(&admin).unwrap();
     let mut forged = index.get_path(Path::new(FILE), 0).unwrap();
     forge(&task, &mut forged);
     index.add(&forged).unwrap();
     index.write().unwrap();
+    // git reads a file that is as new as the index.
+    set_modified(&admin, SystemTime::now() + Duration::from_secs(2));
     assert_eq!(git(&task.path, &["diff-files", "--name-only"]), "", "git itself believes it");
     assert_eq!(dirty(&task), [FILE]);
 }

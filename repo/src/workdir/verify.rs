@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use git2::{IndexEntry, ObjectType, Oid};
+use git2::{ObjectType, Oid};
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{Mode, fstatat};
 use tokio_util::sync::CancellationToken;
@@ -20,29 +20,40 @@ use crate::file_stat::FileStat;
 use crate::folders::Folders;
 use crate::parallel;
 use crate::stat_cache::StatCache;
+use crate::tracked::TrackedFile;
 
 /// A larger file is left to the comparison, which reads it in parts.
 const MAX_READ_BYTES: i64 = 16 << 20;
 
+/// Files between two looks whether the result is still wanted.
+const FILES_PER_LOOK: usize = 50;
+
 const LINK: u32 = 0o120_000;
 const SUBMODULE: u32 = 0o160_000;
 
-/// Returns the stat of each of `files` in `workdir` that has the content and the mode of its entry.
+/// Returns for each of `files` whether `workdir` has it with the content and the mode of its entry.
 ///
 /// # Errors
 /// The checkout cannot be opened, or [`RepoError::Interrupted`] once `cancelled`.
 pub(super) fn verify(
     cancelled: &CancellationToken,
     workdir: &Path,
-    files: &[IndexEntry],
+    files: &[TrackedFile],
     known: &StatCache,
-) -> Result<Vec<Option<FileStat>>, RepoError> {
+) -> Result<Vec<bool>, RepoError> {
     let opening = || format!("read the files in {}", workdir.display());
     parallel::each(
         files,
-        || Folders::open(workdir).map_err(io::Error::from).attempting(opening),
-        // A file that cannot be read is not verified.
-        |folders, file| if cancelled.is_cancelled() { Err(RepoError::Interrupted) } else { Ok(verified(folders, file, known).unwrap_or_default()) },
+        || Ok((Folders::open(workdir).map_err(io::Error::from).attempting(opening)?, 0_usize)),
+        |(folders, count), file| {
+            // Each look is under the lock of the token.
+            if count.is_multiple_of(FILES_PER_LOOK) && cancelled.is_cancelled() {
+                return Err(RepoError::Interrupted);
+            }
+            *count += 1;
+            // A file that cannot be read is not verified.
+            Ok(is_verified(folders, file, known).unwrap_or(false))
+        },
     )
 }
 
@@ -50,32 +61,31 @@ pub(super) fn verify(
 ///
 /// # Errors
 /// The checkout cannot be opened.
-pub(crate) fn is_unchanged(workdir: &Path, files: &[IndexEntry], known: &StatCache) -> Result<bool, RepoError> {
+pub(crate) fn is_unchanged(workdir: &Path, files: &[TrackedFile], known: &StatCache) -> Result<bool, RepoError> {
     let verified = verify(&CancellationToken::new(), workdir, files, known)?;
-    Ok(files.iter().zip(verified).all(|(file, stat)| stat.is_some() || file.mode == SUBMODULE && is_folder(workdir, file)))
+    Ok(files.iter().zip(verified).all(|(file, is_verified)| is_verified || file.mode == SUBMODULE && is_folder(workdir, file)))
 }
 
-fn is_folder(workdir: &Path, file: &IndexEntry) -> bool {
+fn is_folder(workdir: &Path, file: &TrackedFile) -> bool {
     workdir.join(OsStr::from_bytes(&file.path)).symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
-fn verified(folders: &mut Folders, file: &IndexEntry, known: &StatCache) -> io::Result<Option<FileStat>> {
+fn is_verified(folders: &mut Folders, file: &TrackedFile, known: &StatCache) -> io::Result<bool> {
     let (folder, name) = folders.of(&file.path)?;
     let found = fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
-    let Some(stat) = FileStat::new(&found).filter(|stat| stat.mode() == file.mode) else { return Ok(None) };
+    let Some(stat) = FileStat::new(&found).filter(|stat| stat.mode == file.mode) else { return Ok(false) };
     if known.is_unchanged(file, &stat) {
-        return Ok(Some(stat));
+        return Ok(true);
     }
     if found.st_size > MAX_READ_BYTES {
-        return Ok(None);
+        return Ok(false);
     }
     let content = read(folder, name, &stat, found.st_size)?;
-    let id = Oid::hash_object(ObjectType::Blob, &content).map_err(io::Error::other)?;
-    Ok(Some(stat).filter(|_| id == file.id))
+    Ok(Oid::hash_object(ObjectType::Blob, &content).map_err(io::Error::other)? == file.id)
 }
 
 fn read(folder: BorrowedFd<'_>, name: &OsStr, stat: &FileStat, size: i64) -> io::Result<Vec<u8>> {
-    if stat.mode() == LINK {
+    if stat.mode == LINK {
         return Ok(readlinkat(folder, name)?.into_vec());
     }
     // Does not wait for a pipe that has replaced the file.
