@@ -69,6 +69,7 @@ fn open_routes() -> OpenApiRouter<AppState> {
 fn server_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(repository::probe_repository))
+        .routes(routes!(repository::count_uncommitted))
         .routes(routes!(server::get_server))
         .routes(routes!(server::get_settings))
         .routes(routes!(metrics::get_metrics))

@@ -107,10 +107,11 @@ fn parse(file: Option<&Path>) -> Result<Config, CliError> {
     Ok(config)
 }
 
-/// The repository of the current folder, which new projects use if the configuration names none.
+/// The repository of the current folder, which new projects use if the configuration names none. A look at its branches and files would
+/// delay the start; creating a project takes it.
 fn repository_here() -> Option<PathBuf> {
-    let probe = repo::probe(&std::env::current_dir().ok()?, None).ok()?;
-    Some(probe.repo_path.into())
+    let place = repo::place(&std::env::current_dir().ok()?).ok()?;
+    Some(place.repo_path.into())
 }
 
 fn current_folder() -> Result<PathBuf, CliError> {

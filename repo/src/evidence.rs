@@ -14,6 +14,7 @@ use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, sha};
 use crate::nested::nested_links;
 use crate::patch_id::patch_id;
+use crate::stat_cache::StatCache;
 use crate::workdir::{Untracked, display_paths};
 
 impl Repository {
@@ -33,7 +34,7 @@ impl Repository {
             None => false,
         };
         let changes = changes(&handle, start, head)?;
-        let dirty = self.changes(worktree, head, Untracked::Folders)?;
+        let dirty = self.changes(worktree, head, Untracked::Folders, &StatCache::of_checkout(worktree))?;
         Ok(Evidence {
             head: sha(head),
             base: sha(base),

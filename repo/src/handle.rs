@@ -76,12 +76,23 @@ impl Repository {
 
     /// Opens a handle on `workdir` that compares it with the tree of `commit`, never with an index on disk.
     pub(crate) fn handle_on(&self, workdir: &Path, commit: Oid) -> Result<git2::Repository, RepoError> {
+        self.handle_on_index(workdir, |handle| tree_index(handle, commit)).map(|(handle, _)| handle)
+    }
+
+    /// Opens a handle on `workdir` that compares it with the private index that `list` makes of the repository.
+    pub(crate) fn handle_on_index(
+        &self,
+        workdir: &Path,
+        list: impl FnOnce(&git2::Repository) -> Result<Index, RepoError>,
+    ) -> Result<(git2::Repository, Index), RepoError> {
         if !workdir.is_dir() {
             return Err(RepoError::CheckoutMissing { path: workdir.to_path_buf() });
         }
-        let handle = self.handle_with_tree(commit)?;
+        let handle = open_as_bare(&self.git_dir)?;
+        let mut index = list(&handle)?;
+        handle.set_index(&mut index).attempting(|| "use an index in memory".into())?;
         handle.set_workdir(workdir, false).attempting(|| format!("read the files in {}", workdir.display()))?;
-        Ok(handle)
+        Ok((handle, index))
     }
 
     /// Opens a handle on one checkout's own folder (`admin`: the common folder or one below `worktrees/`), with that
@@ -103,12 +114,23 @@ fn open_as_bare(git_dir: &Path) -> Result<git2::Repository, RepoError> {
 }
 
 fn attach_index(handle: &git2::Repository, commit: Option<Oid>) -> Result<(), RepoError> {
-    let mut index = Index::new().attempting(|| "create an index in memory".into())?;
-    if let Some(commit) = commit {
-        let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
-        index.read_tree(&tree).attempting(|| format!("list the files of {commit}"))?;
-    }
+    let mut index = match commit {
+        Some(commit) => tree_index(handle, commit)?,
+        None => empty_index()?,
+    };
     handle.set_index(&mut index).attempting(|| "use an index in memory".into())
+}
+
+/// Lists the files of `commit` in a private index.
+pub(crate) fn tree_index(handle: &git2::Repository, commit: Oid) -> Result<Index, RepoError> {
+    let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
+    let mut index = empty_index()?;
+    index.read_tree(&tree).attempting(|| format!("list the files of {commit}"))?;
+    Ok(index)
+}
+
+fn empty_index() -> Result<Index, RepoError> {
+    Index::new().attempting(|| "create an index in memory".into())
 }
 
 /// Parses a full object id. Rejects a prefix, because libgit2 would pad it with zeros.

@@ -18,6 +18,7 @@ use crate::checkout::{Head, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::rescue::{RESCUE_PREFIX, require_rescue_prefix};
+use crate::stat_cache::StatCache;
 
 pub(crate) use link::nested_links;
 
@@ -123,7 +124,8 @@ impl Repository {
         if let Some(head) = self.head_commit(&handle)? {
             own.insert(head);
             if let Some(workdir) = &nested.workdir
-                && let Some(rescue) = self.rescue(&format!("{RESCUE_PREFIX}uncommitted"), workdir, &sha(head))?
+                // What is beside a nested repository belongs to the agent.
+                && let Some(rescue) = self.rescue_files(&format!("{RESCUE_PREFIX}uncommitted"), workdir, &sha(head), &StatCache::default())?
             {
                 if !rescue.skipped.is_empty() {
                     return Err(not_copied(format!("these files cannot be kept: {}", rescue.skipped.join(", "))));

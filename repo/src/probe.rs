@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::{RepositoryInfo, RepositoryPlace};
 use git2::{BranchType, Delta, Oid};
+use tokio_util::sync::CancellationToken;
 
 use crate::branch;
 use crate::checkout::{Head, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::filter;
 use crate::handle::{Repository, oid, sha};
+use crate::stat_cache::StatCache;
 use crate::workdir::Untracked;
 
 /// Maximum number of similar names suggested for a missing branch.
@@ -31,10 +33,10 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
     let handle = repository.handle()?;
 
     let head = read_head(&found.admin);
-    let (checked_out, head_commit) = match &head {
-        Some(Head::Reference(name)) => (name.strip_prefix("refs/heads/").map(str::to_owned), branch::reference_target(&handle, name)?),
-        Some(Head::Detached(id)) => (None, Some(oid(id)?)),
-        None => (None, None),
+    let head_commit = head_commit(&handle, head.as_ref())?;
+    let checked_out = match &head {
+        Some(Head::Reference(name)) => name.strip_prefix("refs/heads/").map(str::to_owned),
+        _ => None,
     };
     let branches = branches(&handle, checked_out.as_deref())?;
     if branches.is_empty() && head_commit.is_none() {
@@ -55,7 +57,6 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
 
     let identity = repository.configured_identity()?;
     Ok(RepositoryInfo {
-        uncommitted: count_uncommitted(&repository, &found, head_commit)?,
         repo_path: to_utf8(&found.top)?,
         git_dir: to_utf8(&found.git_dir)?,
         base_branch,
@@ -65,6 +66,32 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
         branches: branches.into_iter().filter(|name| !name.starts_with("vibe-relay/") && !name.starts_with("vr/")).collect(),
         identity: identity.map(|identity| format!("{} <{}>", identity.name, identity.email)),
     })
+}
+
+/// Counts the uncommitted files of the checkout that `path` is in. Ignores missing files in a sparse checkout. Reads only the files that its
+/// index does not know as unchanged, and stops when `cancelled`.
+///
+/// # Errors
+/// When `path` is not in a checkout of a supported repository, or [`RepoError::Interrupted`] if cancelled.
+pub fn uncommitted(path: &Path, cancelled: &CancellationToken) -> Result<u32, RepoError> {
+    let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
+    let found = locate(&path)?;
+    let repository = Repository::open(&found.git_dir)?;
+    let Some(head) = head_commit(&repository.handle()?, read_head(&found.admin).as_ref())? else { return Ok(0) };
+    let handle = repository.checkout_handle(&found.admin, &found.top)?;
+    let sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
+    let known = StatCache::read(&found.admin.join("index"));
+    let changes = repository.changes_unless(cancelled, &found.top, head, Untracked::Files, &known)?;
+    let count = changes.iter().filter(|change| !(sparse && change.status == Delta::Deleted)).count();
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn head_commit(handle: &git2::Repository, head: Option<&Head>) -> Result<Option<Oid>, RepoError> {
+    match head {
+        Some(Head::Reference(name)) => branch::reference_target(handle, name),
+        Some(Head::Detached(id)) => Ok(Some(oid(id)?)),
+        None => Ok(None),
+    }
 }
 
 /// The common `.git` folder of the repository that `path` is in. All checkouts of a repository share it.
@@ -151,16 +178,6 @@ fn conflicting_name(existing: &str) -> Option<String> {
         ["vibe-relay", project, _, ..] if project.starts_with("PROJ-") => Some(format!("vibe-relay/{project}")),
         _ => None,
     }
-}
-
-/// Counts the uncommitted files of the human's checkout. Ignores missing files in a sparse checkout.
-fn count_uncommitted(repository: &Repository, found: &Location, head: Option<Oid>) -> Result<u32, RepoError> {
-    let Some(head) = head else { return Ok(0) };
-    let handle = repository.checkout_handle(&found.admin, &found.top)?;
-    let sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
-    let changes = repository.changes(&found.top, head, Untracked::Files)?;
-    let count = changes.iter().filter(|change| !(sparse && change.status == Delta::Deleted)).count();
-    Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 fn to_utf8(path: &Path) -> Result<String, RepoError> {

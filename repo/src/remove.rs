@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::checkout::linked_workdir;
 use crate::error::{Attempt, RepoError};
 use crate::handle::Repository;
+use crate::stat_cache;
 use crate::worktree::links_to;
 
 impl Repository {
@@ -24,6 +25,7 @@ impl Repository {
             return Err(RepoError::PathOccupied { path: path.to_path_buf() });
         }
         let removing = |folder: &Path| format!("remove {}", folder.display());
+        stat_cache::forget(path)?;
         remove_folder(path).attempting(|| removing(path))?;
         if is_this_checkout || !linked_workdir(&admin).is_some_and(|other| other.exists()) {
             remove_folder(&admin).attempting(|| removing(&admin))?;

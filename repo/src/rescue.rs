@@ -16,6 +16,7 @@ use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::snapshot::Snapshot;
+use crate::stat_cache::StatCache;
 
 /// Prefix of all rescue refs. git keeps the commits they reach, and branch lists do not show them.
 pub const RESCUE_PREFIX: &str = "refs/vibe-relay/rescue/";
@@ -39,10 +40,15 @@ impl Repository {
     /// # Errors
     /// `reference` is not below [`RESCUE_PREFIX`], the checkout cannot be read, or [`RepoError::RescueTooLarge`]: then nothing is preserved.
     pub fn rescue(&self, reference: &str, worktree: &Path, head: &Sha) -> Result<Option<Rescue>, RepoError> {
+        self.rescue_files(reference, worktree, head, &StatCache::of_checkout(worktree))
+    }
+
+    /// Rescues like [`Repository::rescue`], and does not read the files that `known` knows as unchanged.
+    pub(crate) fn rescue_files(&self, reference: &str, worktree: &Path, head: &Sha, known: &StatCache) -> Result<Option<Rescue>, RepoError> {
         require_rescue_prefix(reference)?;
         let head = oid(head)?;
         let handle = self.handle_on(worktree, head)?;
-        let Some(Snapshot { tree, skipped }) = self.snapshot(&handle, worktree, head, MAX_TOTAL_BYTES)? else { return Ok(None) };
+        let Some(Snapshot { tree, skipped }) = self.snapshot(&handle, worktree, head, known, MAX_TOTAL_BYTES)? else { return Ok(None) };
         let parent = find_commit(&handle, head)?;
         let earlier = reference_target(&handle, reference)?;
         let kept = match earlier {

@@ -15,6 +15,7 @@ use nix::sys::stat::Mode;
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
+use crate::stat_cache::StatCache;
 use crate::workdir::Untracked;
 
 /// Maximum size of a file. Larger files are only listed, because core dumps must not fill the repository.
@@ -29,12 +30,20 @@ pub(crate) struct Snapshot {
 }
 
 impl Repository {
-    /// Stores the files in `worktree` that are not ignored, as a change of `head`. `None` if they equal `head`.
+    /// Stores the files in `worktree` that are not ignored, as a change of `head`. `None` if they equal `head`. Does not read the files that
+    /// `known` knows as unchanged.
     ///
     /// # Errors
     /// The checkout cannot be read, or [`RepoError::RescueTooLarge`] if what changed is larger than `max_bytes`: then nothing is stored.
-    pub(crate) fn snapshot(&self, handle: &git2::Repository, worktree: &Path, head: Oid, max_bytes: u64) -> Result<Option<Snapshot>, RepoError> {
-        let changes = self.changes(worktree, head, Untracked::Files)?;
+    pub(crate) fn snapshot(
+        &self,
+        handle: &git2::Repository,
+        worktree: &Path,
+        head: Oid,
+        known: &StatCache,
+        max_bytes: u64,
+    ) -> Result<Option<Snapshot>, RepoError> {
+        let changes = self.changes(worktree, head, Untracked::Files, known)?;
         if changes.is_empty() {
             return Ok(None);
         }

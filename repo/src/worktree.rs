@@ -5,6 +5,8 @@
 //! can be repeated. A non-empty index, which is written last, marks a complete checkout. Only incomplete checkouts get
 //! their files written.
 
+mod new_files;
+
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +19,7 @@ use crate::checkout::{Head, LOCK_REASON, linked_workdir, read_head, read_small};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::rescue::RESCUE_PREFIX;
+use crate::stat_cache;
 
 impl Repository {
     /// Creates the checkout `name` at `path` on `branch`. Creates the branch at `start` if it does not exist, and does not
@@ -90,14 +93,20 @@ impl Repository {
         }
         create_folder(path)?;
         write_link_to_repository(&admin, path)?;
-        if complete { Ok(()) } else { self.write_files(&admin, path, commit) }
+        if complete { Ok(()) } else { self.write_files(&admin, path, commit, !filled) }
     }
 
-    /// Writes the files of `commit`, then the index. Overwrites existing files, which are left from an earlier attempt.
-    fn write_files(&self, admin: &Path, path: &Path, commit: Oid) -> Result<(), RepoError> {
-        let handle = self.checkout_handle(admin, path)?;
-        let tree = find_commit(&handle, commit)?.into_object();
-        handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(|| format!("check out {commit} to {}", path.display()))
+    /// Writes the files of `commit`, then the index, and keeps what the files are like. Overwrites existing files, which are left from an
+    /// earlier attempt.
+    fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
+        stat_cache::forget(path)?;
+        if !is_new || !self.write_new_files(admin, path, commit)? {
+            let handle = self.checkout_handle(admin, path)?;
+            let tree = find_commit(&handle, commit)?.into_object();
+            let checking_out = || format!("check out {commit} to {}", path.display());
+            handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(checking_out)?;
+        }
+        stat_cache::keep(admin, path)
     }
 }
 
@@ -153,7 +162,7 @@ fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), RepoError> {
     fs::rename(&draft, &target).attempting(writing)
 }
 
-fn remove_if_exists(path: &Path) -> Result<(), RepoError> {
+pub(crate) fn remove_if_exists(path: &Path) -> Result<(), RepoError> {
     match fs::remove_file(path) {
         Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
             Err(RepoError::Io { attempted: format!("remove {}", path.display()), reason })

@@ -68,7 +68,6 @@ async fn store(server: &TestServer) -> f64 {
         base_branch: "main".to_owned(),
         base_sha: String::new(),
         branches: Vec::new(),
-        uncommitted: 0,
         identity: None,
         detection: domain::runs::profile::detection::Detection::default(),
     };

@@ -6,9 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use domain::config::Config;
 use domain::refusal::Refusal;
-use domain::runs::evidence::RepositoryInfo;
+use domain::runs::evidence::{RepositoryInfo, UncommittedFiles};
 use repo::Effort;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
 
 use crate::error::Result;
@@ -26,13 +27,35 @@ pub(crate) struct ProbeQuery {
     pub(crate) base_branch: Option<String>,
 }
 
-/// Look at the repository at a path: its branches, uncommitted files and commit identity
+/// Files of a checkout.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UncommittedQuery {
+    /// Any folder of the checkout.
+    path: String,
+}
+
+/// Look at the repository at a path: its branches and commit identity
 #[utoipa::path(get, path = "/api/repository", params(ProbeQuery), responses((status = 200, body = RepositoryInfo)))]
 pub(crate) async fn probe_repository(
     State(state): State<AppState>,
     QueryParameters(query): QueryParameters<ProbeQuery>,
 ) -> Result<Json<RepositoryInfo>> {
     Ok(Json(probe(&state, query).await?))
+}
+
+/// Count the uncommitted files of the checkout at a path
+///
+/// The count stops when the client closes the connection.
+#[utoipa::path(get, path = "/api/repository/uncommitted", params(UncommittedQuery), responses((status = 200, body = UncommittedFiles)))]
+pub(crate) async fn count_uncommitted(QueryParameters(query): QueryParameters<UncommittedQuery>) -> Result<Json<UncommittedFiles>> {
+    let path = absolute(query.path.trim())?;
+    let cancelled = CancellationToken::new();
+    // Dropped together with the answer that nobody waits for any more.
+    let _guard = cancelled.clone().drop_guard();
+    let count = repo::in_lane(&path.clone(), Effort::Long, move || repo::uncommitted(&path, &cancelled)).await??;
+    Ok(Json(UncommittedFiles { count }))
 }
 
 /// Reads the repository that `query` names, or the configured one.

@@ -277,6 +277,8 @@ async fn sizes_and_addresses_are_bounded() {
         ("/api/repository?path=somewhere".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         ("/api/repository".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         ("/api/repository?path=/nowhere/at/all".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "path-missing"),
+        ("/api/repository/uncommitted?path=somewhere".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ("/api/repository/uncommitted?path=/nowhere/at/all".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "path-missing"),
     ] {
         let answer = server.call("get", &path, "").await;
         assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{}", &path[..path.len().min(60)]);

@@ -299,7 +299,6 @@ pub(super) fn probe() -> RepositoryInfo {
         base_branch: "main".to_owned(),
         base_sha: "base".to_owned(),
         branches: vec!["main".to_owned()],
-        uncommitted: 0,
         identity: None,
         detection: domain::runs::profile::detection::Detection::default(),
     }

@@ -67,13 +67,18 @@ pub struct RepositoryInfo {
     pub base_sha: Sha,
     /// Every local branch, the checked-out one first.
     pub branches: Vec<String>,
-    /// The number of uncommitted files in the human's checkout, which agents neither see nor change.
-    pub uncommitted: u32,
     /// The commit identity that the repository resolves: `Name <mail>`.
     pub identity: Option<String>,
     /// The tools that the files of the base branch show, and a profile for them, which a person may confirm.
     #[serde(default)]
     pub detection: Detection,
+}
+
+/// The uncommitted files of a human's checkout. It takes longer to count them than to read the rest of a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UncommittedFiles {
+    /// Their number. Agents neither see nor change them.
+    pub count: u32,
 }
 
 /// The facts about a branch that replaces the base branch of a project.

@@ -3,6 +3,7 @@
 //! Must not move a branch or overwrite a file whose content is in no commit.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
@@ -11,7 +12,9 @@ use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositorySta
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 use crate::land::index::LockedIndex;
-use crate::workdir::{Untracked, display_paths};
+use crate::stat_cache::StatCache;
+use crate::tracked::tracked_files;
+use crate::workdir::{Untracked, display_paths, is_unchanged};
 
 /// Differences between a checkout and one commit.
 #[derive(Debug, Default)]
@@ -46,15 +49,17 @@ impl Repository {
         // Hold the lock from the first read to the last write. Otherwise changes that another program stages meanwhile are
         // lost, or a locked index leaves the new files behind as apparent changes.
         let index = LockedIndex::lock(admin, workdir)?;
-        let before = self.checkout_diff(&handle, admin, workdir, old)?;
-        let after = self.checkout_diff(&handle, admin, workdir, new)?;
+        let known = StatCache::read(&admin.join("index"));
         let mut conflicts = BTreeSet::new();
         let mut options = CheckoutBuilder::new();
-        match classify(&before, &after) {
+        match self.checkout_state(&handle, admin, workdir, &known, (old, new))? {
             CheckoutState::Clean => options.safe(),
             CheckoutState::Interrupted => options.force(),
             CheckoutState::Dirty(paths) => return Ok(display_paths(paths.iter().map(PathBuf::as_path))),
         };
+        for path in self.landed_paths(&handle, workdir, old, new)?.into_iter().flatten() {
+            options.path(path).disable_pathspec_match(true);
+        }
         // Untracked and ignored files at the paths of new files belong to the human too.
         options.overwrite_ignored(false).notify_on(CheckoutNotificationType::CONFLICT).notify(|_, path, _, _, _| {
             conflicts.extend(path.map(Path::to_path_buf));
@@ -75,10 +80,55 @@ impl Repository {
         Ok(Vec::new())
     }
 
-    pub(super) fn checkout_diff(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<CheckoutDiff, RepoError> {
+    /// The usual checkout is clean, which needs one look at each file. Only others are compared with both commits.
+    fn checkout_state(
+        &self,
+        handle: &git2::Repository,
+        admin: &Path,
+        workdir: &Path,
+        known: &StatCache,
+        (old, new): (Oid, Oid),
+    ) -> Result<CheckoutState, RepoError> {
+        let files = tracked_files(handle, old)?;
+        if known.lists(&files) && is_unchanged(workdir, &files, known)? {
+            return Ok(CheckoutState::Clean);
+        }
+        let before = self.checkout_diff(handle, admin, workdir, known, old)?;
+        let after = self.checkout_diff(handle, admin, workdir, known, new)?;
+        Ok(classify(&before, &after))
+    }
+
+    /// Returns the paths that differ between the commits, so that only they are looked at. `None` if a folder is in the way of a file, or a
+    /// file in the way of a folder: then the whole checkout has to be looked at.
+    fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
+        let comparing = || format!("compare {old} with {new}");
+        let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);
+        let diff = handle.diff_tree_to_tree(Some(&tree(old)?), Some(&tree(new)?), None).attempting(comparing)?;
+        let mut paths = Vec::new();
+        for delta in diff.deltas() {
+            let Some(path) = delta.new_file().path().or_else(|| delta.old_file().path()) else { return Ok(None) };
+            let is_folder = |path: &Path| fs::symlink_metadata(workdir.join(path)).ok().map(|found| found.is_dir());
+            let mut parents = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+            if is_folder(path) == Some(true) || parents.any(|parent| is_folder(parent) == Some(false)) {
+                return Ok(None);
+            }
+            paths.push(path.to_path_buf());
+        }
+        Ok(Some(paths))
+    }
+
+    /// Compares the files and the index of a checkout with `commit`. Does not read the files that `known` knows as unchanged.
+    pub(super) fn checkout_diff(
+        &self,
+        handle: &git2::Repository,
+        admin: &Path,
+        workdir: &Path,
+        known: &StatCache,
+        commit: Oid,
+    ) -> Result<CheckoutDiff, RepoError> {
         let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
         let mut found = CheckoutDiff::default();
-        for change in self.changes(workdir, commit, Untracked::Files)? {
+        for change in self.changes(workdir, commit, Untracked::Files, known)? {
             let set = if change.status == Delta::Untracked { &mut found.untracked } else { &mut found.tracked };
             set.insert(change.path);
         }

@@ -14,6 +14,7 @@ use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::history::Commit;
 use crate::merge::conflicts_of;
+use crate::stat_cache::StatCache;
 use crate::workdir::display_paths;
 
 /// Commits that are listed.
@@ -115,7 +116,8 @@ impl Repository {
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
         let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
-        let found = self.checkout_diff(&handle, &checkout.admin, question.workdir, base)?;
+        let known = StatCache::read(&checkout.admin.join("index"));
+        let found = self.checkout_diff(&handle, &checkout.admin, question.workdir, &known, base)?;
         let new: Vec<PathBuf> = self.changed_paths(&sha(base), &sha(tip))?.into_iter().map(PathBuf::from).collect();
         let in_the_way = found.untracked.iter().filter(|path| new.contains(path));
         let paths = display_paths(found.tracked.union(&found.staged).chain(in_the_way).map(PathBuf::as_path));

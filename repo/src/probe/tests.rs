@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use tokio_util::sync::CancellationToken;
+
 use super::{conflicting_name, probe};
 use crate::git_program::git;
 use crate::testing::TestRepository;
@@ -11,6 +13,10 @@ fn refusal(path: &Path, base: Option<&str>) -> String {
     let refusal = probe(path, base).unwrap_err();
     assert!(!refusal.hint().is_empty());
     refusal.code().to_owned()
+}
+
+fn uncommitted(path: &Path) -> u32 {
+    super::uncommitted(path, &CancellationToken::new()).unwrap()
 }
 
 #[test]
@@ -29,7 +35,7 @@ fn a_subfolder_leads_to_its_repository() {
     assert_eq!(probe.git_dir, sample.git_dir().to_str().unwrap());
     assert_eq!((probe.base_branch.as_str(), probe.base_sha), ("main", start));
     assert_eq!(probe.branches, ["main", "another"], "the checked-out branch comes first");
-    assert_eq!(probe.uncommitted, 3);
+    assert_eq!(uncommitted(sample.top()), 3);
     assert_eq!(probe.identity.as_deref(), Some("Sam Sample <sam@example.org>"));
 }
 
@@ -136,5 +142,27 @@ fn files_missing_from_a_sparse_checkout_do_not_count() {
     sample.commit_all("folders");
     git(sample.top(), &["sparse-checkout", "set", "--cone", "src"]);
     assert!(!sample.top().join("docs").exists());
-    assert_eq!(probe(sample.top(), None).unwrap().uncommitted, 0);
+    assert_eq!(uncommitted(sample.top()), 0);
+}
+
+#[test]
+fn hidden_changes_count_too() {
+    let sample = TestRepository::new();
+    sample.write("one.txt", "one\n");
+    sample.write("two.txt", "two\n");
+    sample.commit_all("files");
+    git(sample.top(), &["update-index", "--skip-worktree", "one.txt"]);
+    git(sample.top(), &["update-index", "--assume-unchanged", "two.txt"]);
+    sample.write("one.txt", "1\n");
+    sample.write("two.txt", "2\n");
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "");
+    assert_eq!(uncommitted(sample.top()), 2);
+}
+
+#[test]
+fn a_cancelled_count_ends() {
+    let sample = TestRepository::new();
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+    assert_eq!(super::uncommitted(sample.top(), &cancelled).unwrap_err().code(), "interrupted");
 }

@@ -99,7 +99,6 @@ async fn small() {
         base_branch: "main".to_owned(),
         base_sha: String::new(),
         branches: Vec::new(),
-        uncommitted: 0,
         identity: None,
         detection: domain::runs::profile::detection::Detection::default(),
     };

@@ -6,7 +6,7 @@ use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::transition::Mover;
 use domain::id::{ProjectId, TaskId};
-use domain::runs::evidence::RepositoryInfo;
+use domain::runs::evidence::{RepositoryInfo, UncommittedFiles};
 use domain::wire::{List, Problem};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -185,7 +185,8 @@ async fn dirty_repository_is_accepted_and_unchanged() {
     git(&folder, &["add", "staged.txt"]).unwrap();
     let before = git(&folder, &["status", "--porcelain"]).unwrap();
     let found: RepositoryInfo = server.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
-    assert_eq!((found.uncommitted, found.base_branch.as_str()), (3, "main"));
+    let uncommitted: UncommittedFiles = server.get(&format!("/api/repository/uncommitted?path={}", folder.display())).await.unwrap();
+    assert_eq!((uncommitted.count, found.base_branch.as_str()), (3, "main"));
     assert_eq!(found.base_sha, git(&folder, &["rev-parse", "main"]).unwrap());
     server.project("Beside it", None).await.unwrap();
     assert_eq!(git(&folder, &["status", "--porcelain"]).unwrap(), before);

@@ -19,7 +19,7 @@ use domain::board::task::retry::RetryOptions;
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
-use domain::runs::evidence::{RepositoryInfo, Sha};
+use domain::runs::evidence::{RepositoryInfo, Sha, UncommittedFiles};
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
@@ -29,6 +29,7 @@ use domain::wire::{
 use gloo_net::http::{Method, Request};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use web_sys::AbortSignal;
 
 use super::{Client, Empty, Failure, project_path, task_path};
 use crate::components::badge::UNSTARTED;
@@ -108,6 +109,11 @@ impl Client {
         let mut query = vec![("path", path)];
         query.extend(base_branch.map(|branch| ("base_branch", branch)));
         self.finish(Request::get("/api/repository").query(query)).await
+    }
+
+    /// Counts the uncommitted files of the checkout at `path`. The server stops counting when the request is aborted.
+    pub(crate) async fn uncommitted(self, path: &str, abort: Option<&AbortSignal>) -> Result<UncommittedFiles, Failure> {
+        self.finish(Request::get("/api/repository/uncommitted").query([("path", path)]).abort_signal(abort)).await
     }
 
     pub(crate) async fn board(self, project: &ProjectId) -> Result<BoardView, Failure> {

@@ -34,7 +34,6 @@ async fn evening(folder: &std::path::Path, start: Timestamp, seed: u64) -> World
             base_branch: "main".to_owned(),
             base_sha: "base".to_owned(),
             branches: vec!["main".to_owned()],
-            uncommitted: 0,
             identity: None,
             detection: domain::runs::profile::detection::Detection::default(),
         };

@@ -10,6 +10,7 @@ use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use web_sys::AbortController;
 
 use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
@@ -68,14 +69,44 @@ fn inspect(client: Client, path: Signal<String>, branch: RwSignal<Option<String>
     });
 }
 
-/// The commit that agents start from, and the uncommitted files that they cannot see.
-pub(crate) fn summary(probe: &RepositoryInfo) -> String {
+/// Counts the uncommitted files of the repository that was found, which takes longer than to find it. A count for another path is cancelled.
+fn count(client: Client, lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<u32>>) {
+    let top = Memo::new(move |_| match lookup.get() {
+        Lookup::Found(probe) => Some(probe.repo_path),
+        _ => None,
+    });
+    let running = StoredValue::new_local(None::<AbortController>);
+    let cancel = move || {
+        if let Some(Some(request)) = running.try_update_value(Option::take) {
+            request.abort();
+        }
+    };
+    Effect::new(move || {
+        cancel();
+        uncommitted.set(None);
+        let Some(top) = top.get() else { return };
+        let request = AbortController::new().ok();
+        running.set_value(request.clone());
+        spawn_local(async move {
+            let signal = request.map(|request| request.signal());
+            // Without a count the dialog says nothing about it. A cancelled request has no answer.
+            if let Ok(found) = client.uncommitted(&top, signal.as_ref()).await {
+                uncommitted.try_set(Some(found.count));
+            }
+        });
+    });
+    on_cleanup(cancel);
+}
+
+/// The commit that agents start from, and the uncommitted files that they cannot see, once they are counted.
+pub(crate) fn summary(probe: &RepositoryInfo, uncommitted: Option<u32>) -> String {
     let short: String = probe.base_sha.chars().take(7).collect();
-    let start = format!("Agents start from {} @ {short}", probe.base_branch);
-    match probe.uncommitted {
-        0 => format!("{start}. There are no uncommitted files."),
-        1 => format!("{start}. Your 1 uncommitted file stays untouched, and agents do not see it."),
-        count => format!("{start}. Your {count} uncommitted files stay untouched, and agents do not see them."),
+    let start = format!("Agents start from {} @ {short}.", probe.base_branch);
+    match uncommitted {
+        None => start,
+        Some(0) => format!("{start} There are no uncommitted files."),
+        Some(1) => format!("{start} Your 1 uncommitted file stays untouched, and agents do not see it."),
+        Some(count) => format!("{start} Your {count} uncommitted files stay untouched, and agents do not see them."),
     }
 }
 
@@ -113,6 +144,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let branch = RwSignal::new(None::<String>);
     let lookup = RwSignal::new(Lookup::Empty);
     inspect(client, path.into(), branch, lookup);
+    let uncommitted = RwSignal::new(None);
+    count(client, lookup, uncommitted);
     let fields = ProfileFields::new(&Profile::default());
     let detection = Memo::new(move |_| match lookup.get() {
         Lookup::Found(probe) => Some(probe.detection),
@@ -183,7 +216,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                             path.set(event.target().value());
                         }
                     />
-                    <div id="project-found" role="status"><LookupResult lookup=lookup /></div>
+                    <div id="project-found" role="status"><LookupResult lookup=lookup uncommitted=uncommitted /></div>
                 </div>
                 <Branches lookup=lookup branch=branch />
                 <Show when=|| Reader::current().may(Right::Administer)>
@@ -217,11 +250,11 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
 
 /// The result for the path, in one line.
 #[component]
-fn LookupResult(lookup: RwSignal<Lookup>) -> impl IntoView {
+fn LookupResult(lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<u32>>) -> impl IntoView {
     move || match lookup.get() {
         Lookup::Empty => view! { <p class="hint">"Enter any folder of a git checkout on this machine."</p> }.into_any(),
         Lookup::Running => view! { <p class="hint">"Checking…"</p> }.into_any(),
-        Lookup::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{summary(&probe)}</p> }.into_any(),
+        Lookup::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{move || summary(&probe, uncommitted.get())}</p> }.into_any(),
         Lookup::Refused { detail, hint } => {
             view! { <p class="hint" data-tone=Tone::Bad.as_str()><InlineCode text=format!("{} {}", sentence(&detail), sentence(&hint)) /></p> }
                 .into_any()
@@ -273,20 +306,19 @@ mod tests {
 
     #[test]
     fn summary_names_base_and_uncommitted_files() {
-        let mut probe = RepositoryInfo {
+        let probe = RepositoryInfo {
             repo_path: "/code/app".to_owned(),
             git_dir: "/code/app/.git".to_owned(),
             base_branch: "main".to_owned(),
             base_sha: "abc1234567890abc1234567890abc1234567890a".to_owned(),
             branches: vec!["main".to_owned()],
-            uncommitted: 12,
             identity: None,
             detection: domain::runs::profile::detection::Detection::default(),
         };
-        assert_eq!(summary(&probe), "Agents start from main @ abc1234. Your 12 uncommitted files stay untouched, and agents do not see them.");
-        probe.uncommitted = 1;
-        assert_eq!(summary(&probe), "Agents start from main @ abc1234. Your 1 uncommitted file stays untouched, and agents do not see it.");
-        probe.uncommitted = 0;
-        assert_eq!(summary(&probe), "Agents start from main @ abc1234. There are no uncommitted files.");
+        let said = |uncommitted| summary(&probe, uncommitted);
+        assert_eq!(said(None), "Agents start from main @ abc1234.");
+        assert_eq!(said(Some(12)), "Agents start from main @ abc1234. Your 12 uncommitted files stay untouched, and agents do not see them.");
+        assert_eq!(said(Some(1)), "Agents start from main @ abc1234. Your 1 uncommitted file stays untouched, and agents do not see it.");
+        assert_eq!(said(Some(0)), "Agents start from main @ abc1234. There are no uncommitted files.");
     }
 }
