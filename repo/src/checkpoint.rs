@@ -37,7 +37,9 @@ impl Repository {
         let head = oid(&head)?;
         let handle = self.handle_on(worktree, head)?;
         let parent = find_commit(&handle, head)?;
-        let tree = self.snapshot(&handle, worktree, head, &StatCache::of_checkout(worktree), MAX_BYTES)?.map_or_else(|| parent.tree_id(), |snapshot| snapshot.tree);
+        let tree = self
+            .snapshot(&handle, worktree, head, &StatCache::of_checkout(worktree), MAX_BYTES)?
+            .map_or_else(|| parent.tree_id(), |snapshot| snapshot.tree);
         let reading = || format!("compare {} with its last checkpoint", worktree.display());
         // An agent that is not in a sandbox may have removed the earlier one.
         let earlier = oid(earlier).and_then(|id| find_commit(&handle, id));

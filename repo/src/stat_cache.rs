@@ -60,9 +60,8 @@ impl StatCache {
     pub(crate) fn lists(&self, files: &[TrackedFile]) -> bool {
         let mut pairs = self.known.files.iter().zip(files);
         self.known.files.len() == files.len()
-            && pairs.all(|(known, file)| {
-                self.known.path(known) == file.path && known.id == file.id && known.stat.mode == file.mode && !known.is_conflict
-            })
+            && pairs
+                .all(|(known, file)| self.known.path(known) == file.path && known.id == file.id && known.stat.mode == file.mode && !known.is_conflict)
     }
 }
 

@@ -59,7 +59,8 @@ impl Repository {
         }
         let files = tracked_files(&self.handle()?, commit)?;
         let verified = verify(cancelled, workdir, &files, known)?;
-        let doubtful = files.iter().zip(verified).filter(|(_, is_verified)| !is_verified).map(|(file, _)| PathBuf::from(OsStr::from_bytes(&file.path)));
+        let doubtful =
+            files.iter().zip(verified).filter(|(_, is_verified)| !is_verified).map(|(file, _)| PathBuf::from(OsStr::from_bytes(&file.path)));
         let doubtful: Vec<PathBuf> = doubtful.chain(extra_paths(workdir, &files)).collect();
         if doubtful.is_empty() {
             return Ok(Vec::new());
@@ -72,9 +73,8 @@ impl Repository {
         for path in doubtful {
             options.pathspec(path);
         }
-        let diff = handle
-            .diff_index_to_workdir(Some(&index), Some(&mut options))
-            .attempting(|| format!("compare {} with {commit}", workdir.display()))?;
+        let diff =
+            handle.diff_index_to_workdir(Some(&index), Some(&mut options)).attempting(|| format!("compare {} with {commit}", workdir.display()))?;
         let changes = diff.deltas().filter_map(|delta| {
             let path = delta.new_file().path().or_else(|| delta.old_file().path())?;
             Some(Change { path: path.to_path_buf(), status: delta.status() })

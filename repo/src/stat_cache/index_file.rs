@@ -36,7 +36,8 @@ impl KnownFiles {
         for _ in 0..rest.number()? {
             let whole = rest.0;
             let (changed, modified) = (rest.time()?, rest.time()?);
-            let [device, inode, mode, user, group, size] = [rest.number()?, rest.number()?, rest.number()?, rest.number()?, rest.number()?, rest.number()?];
+            let [device, inode, mode, user, group, size] =
+                [rest.number()?, rest.number()?, rest.number()?, rest.number()?, rest.number()?, rest.number()?];
             let id = Oid::from_bytes(rest.take(20)?).ok()?;
             let flags = u16::from_be_bytes(rest.take(2)?.try_into().ok()?);
             if flags & 0x4000 != 0 {

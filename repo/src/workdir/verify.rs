@@ -35,12 +35,7 @@ const SUBMODULE: u32 = 0o160_000;
 ///
 /// # Errors
 /// The checkout cannot be opened, or [`RepoError::Interrupted`] once `cancelled`.
-pub(super) fn verify(
-    cancelled: &CancellationToken,
-    workdir: &Path,
-    files: &[TrackedFile],
-    known: &StatCache,
-) -> Result<Vec<bool>, RepoError> {
+pub(super) fn verify(cancelled: &CancellationToken, workdir: &Path, files: &[TrackedFile], known: &StatCache) -> Result<Vec<bool>, RepoError> {
     let opening = || format!("read the files in {}", workdir.display());
     parallel::each(
         files,

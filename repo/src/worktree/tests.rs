@@ -1,6 +1,7 @@
 //! Checkouts are valid for git, and a repeated call completes every partial one.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::git_program::git;
@@ -223,6 +224,83 @@ fn a_detached_checkout_has_exactly_the_given_commit() {
         assert_eq!(git(&task.path, &["status", "--porcelain", "--branch"]), "## HEAD (no branch)");
     }
     assert_eq!(git(task.sample.top(), &["branch", "--format=%(refname:short)"]), "main\nside", "no temporary branch remains");
+}
+
+/// Compares what this crate writes by itself with what libgit2 writes, which has to convert nothing here but is told that it may.
+#[test]
+fn new_files_are_those_that_libgit2_writes() {
+    let listed = |converts: bool| {
+        let task = task();
+        for path in ["a/b/c.txt", "a/b.txt", "ä/ö ü.txt", "empty", "lines.txt"] {
+            task.sample.write(path, if path == "empty" { "" } else { "one\r\ntwo\n" });
+        }
+        symlink("a/b.txt", task.sample.top().join("link")).unwrap();
+        task.sample.write("tool.sh", "#!/bin/sh\n");
+        fs::set_permissions(task.sample.top().join("tool.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        if converts {
+            task.sample.write(".gitattributes", "*.never ident\n");
+        }
+        let start = task.sample.commit_all("files");
+        task.repository.add_worktree(NAME, &task.path, BRANCH, &start).unwrap();
+        assert_eq!(git(&task.path, &["status", "--porcelain"]), "");
+        assert_eq!(git(&task.path, &["diff-files", "--name-only"]), "", "the index knows every file");
+        let paths = git(&task.path, &["ls-files"]);
+        let describe = |path: &str| {
+            let found = task.path.join(path).symlink_metadata().unwrap();
+            (path.to_owned(), found.permissions().mode(), fs::read(task.path.join(path)).unwrap())
+        };
+        paths.lines().filter(|path| !path.starts_with('"') && *path != ".gitattributes").map(describe).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(false), listed(true));
+    assert!(listed(false).len() >= 7);
+}
+
+#[test]
+fn line_ends_are_converted_where_git_does() {
+    let task = task();
+    task.sample.write(".gitattributes", "*.bat text eol=crlf\n");
+    task.sample.write("run.bat", "one\ntwo\n");
+    task.sample.write("other.txt", "one\ntwo\n");
+    let start = task.sample.commit_all("attributes");
+    task.repository.add_worktree(NAME, &task.path, BRANCH, &start).unwrap();
+    assert_eq!(fs::read_to_string(task.path.join("run.bat")).unwrap(), "one\r\ntwo\r\n");
+    assert_eq!(fs::read_to_string(task.path.join("other.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(task.repository.evidence(&task.path, BRANCH, "main", &[]).unwrap().dirty_count, 0);
+}
+
+/// A tree that git itself would not make.
+#[test]
+fn paths_out_of_the_checkout_are_not_written() {
+    for (name, mode) in [("..", "40000"), (".git", "40000"), (".GIT", "40000")] {
+        let task = task();
+        let odb = git2::Repository::open(task.sample.top()).unwrap();
+        let entry = |mode: &str, name: &str, id: git2::Oid| [format!("{mode} {name}\0").as_bytes(), id.as_bytes()].concat();
+        let write = |content: &[u8]| odb.odb().unwrap().write(git2::ObjectType::Tree, content).unwrap();
+        let inner = write(&entry("100644", "escaped", odb.blob(b"x").unwrap()));
+        let tree = odb.find_tree(write(&entry(mode, name, inner))).unwrap();
+        let signature = git2::Signature::now("Sam Sample", "sam@example.org").unwrap();
+        let commit = odb.commit(None, &signature, &signature, "hostile", &tree, &[]).unwrap().to_string();
+        assert!(task.repository.add_detached(NAME, &task.path, &commit).is_err(), "{name}");
+        assert!(!task.path.join(name).join("escaped").exists(), "{name}");
+    }
+}
+
+/// A link in the place of a folder, in one tree.
+#[test]
+fn links_in_a_tree_are_not_followed() {
+    let task = task();
+    let odb = git2::Repository::open(task.sample.top()).unwrap();
+    let outside = task.sample.beside("outside");
+    fs::create_dir(&outside).unwrap();
+    let entry = |mode: &str, name: &str, id: git2::Oid| [format!("{mode} {name}\0").as_bytes(), id.as_bytes()].concat();
+    let write = |content: &[u8]| odb.odb().unwrap().write(git2::ObjectType::Tree, content).unwrap();
+    let inner = write(&entry("100644", "escaped", odb.blob(b"x").unwrap()));
+    let link = odb.blob(outside.as_os_str().as_encoded_bytes()).unwrap();
+    let tree = odb.find_tree(write(&[entry("120000", "a", link), entry("40000", "a", inner)].concat())).unwrap();
+    let signature = git2::Signature::now("Sam Sample", "sam@example.org").unwrap();
+    let commit = odb.commit(None, &signature, &signature, "hostile", &tree, &[]).unwrap().to_string();
+    assert!(task.repository.add_detached(NAME, &task.path, &commit).is_err());
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
 
 #[test]
