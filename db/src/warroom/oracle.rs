@@ -2,24 +2,32 @@
 //!
 //! The zones of a project are at most 100, and all else is read by index. It must not know how long an asker waits.
 
+mod managed;
 pub(crate) mod row;
 pub(crate) mod write;
 
-use domain::id::ProjectId;
+pub use managed::OracleProgress;
+
+use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
 use domain::team::message::MessageEvent;
+use domain::warroom::oracle::expert::Expert;
+use domain::warroom::oracle::note::topic;
 use domain::warroom::oracle::{NewOracleQuestion, OracleQuestion, OracleUse, message};
 use serde::{Deserialize, Serialize};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
+use crate::consequences::oracle_questions::{first_question, question_asked};
 use crate::engine::open::Db;
-use crate::engine::tx::NoEventReason;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::message::post_with_copies;
 use crate::team::message::row::AcknowledgedMessage;
 use crate::team::message::send::require_may_write;
-use crate::team::message::write::{Channel, OutgoingMessage, mark_sent};
+use crate::team::message::write::{Channel, OutgoingMessage, PastDelivery, insert_past, mark_sent};
 use crate::team::participant::row as participant;
 use crate::warroom::zone::row as zones;
 
@@ -38,11 +46,12 @@ pub struct Asked {
 }
 
 impl Db {
-    /// Sends a question to each oracle of the zones that it names. A question that waits for its answer is not sent twice.
+    /// Sends a question to each oracle of the zones that it names. A question that waits for its answer is not sent twice. A managed oracle
+    /// answers from its notes if one of `notes`, the earlier questions whose answers still hold, is the same; else it is started.
     ///
     /// # Errors
     /// When the caller may not send messages now, the question is not acceptable, or nobody can be asked.
-    pub async fn ask_oracle(&self, caller: &Caller, project: &ProjectId, new: NewOracleQuestion) -> Result<Asked> {
+    pub async fn ask_oracle(&self, caller: &Caller, project: &ProjectId, new: NewOracleQuestion, notes: Vec<i64>) -> Result<Asked> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
@@ -52,7 +61,8 @@ impl Db {
                 let zones = zones::of_project(&mut tx.connection, &project).await?;
                 let recipients = new.recipients(&participant.name, &zones)?;
                 let mut asked = Asked { questions: Vec::new(), away: Vec::new(), confirmed: Vec::new() };
-                for oracle in recipients.keys() {
+                for expert in recipients.keys() {
+                    let Expert::Participant(oracle) = expert else { continue };
                     roster.mailbox(tx, &participant.name, oracle).await?;
                     if roster.is_away(oracle) {
                         asked.away.push(oracle.clone());
@@ -60,18 +70,34 @@ impl Db {
                 }
                 asked.confirmed = require_may_write(tx, caller, &participant).await?;
                 let mut is_new = false;
-                for (oracle, zones) in recipients {
+                for (expert, zones) in recipients {
+                    let (oracle, task_id) = match expert {
+                        Expert::Participant(name) => (name, None),
+                        Expert::Managed { zone } => {
+                            let task = task_of(tx, &project, &zone).await?;
+                            (Run::agent_name(AgentKind::Oracle, &task), Some(task))
+                        }
+                    };
                     let open = row::open(&mut tx.connection, &project, &participant.name, &oracle, &question).await?;
                     if let Some(open) = open.filter(|open| open.zones == zones) {
                         asked.questions.push(open);
                         continue;
                     }
+                    let noted = match &task_id {
+                        Some(task) => row::note(&mut tx.connection, task, &topic(&question)).await?,
+                        None => None,
+                    };
+                    let noted = noted.filter(|noted| notes.contains(&noted.question));
                     let content = message(&zones, &question);
                     let post =
                         OutgoingMessage { project: &project, from: &participant.name, to: &oracle, content: &content, task: None, reply_to: None };
-                    let sent = post_with_copies(tx, caller, &roster, post, Vec::new()).await?;
+                    let id = match &noted {
+                        // Nobody has to read it.
+                        Some(_) => insert_past(tx, post, &[PastDelivery { recipient: oracle.clone(), is_copy: false, is_read: true }]).await?,
+                        None => post_with_copies(tx, caller, &roster, post, Vec::new()).await?.id,
+                    };
                     let question = OracleQuestion {
-                        id: sent.id,
+                        id,
                         project_id: project.clone(),
                         zones,
                         asker: participant.name.clone(),
@@ -79,9 +105,17 @@ impl Db {
                         question: question.clone(),
                         asked_at: tx.now,
                         answer: None,
+                        task_id,
+                        waits: None,
                     };
                     write::insert(tx, caller, &question).await?;
-                    asked.questions.push(question);
+                    match (&question.task_id, noted) {
+                        (_, Some(noted)) => write::reply_from_notes(tx, &question, &noted).await?,
+                        (Some(task), None) => question_asked(tx, task).await?,
+                        (None, None) => {}
+                    }
+                    // With the answer, if it has one already.
+                    asked.questions.push(row::read(&mut tx.connection, id).await?.unwrap_or(question));
                     is_new = true;
                 }
                 if !is_new {
@@ -93,14 +127,14 @@ impl Db {
         .await
     }
 
-    /// Whether all of these questions are answered.
+    /// Whether all of these questions are answered, or are to an oracle that the runner does not start at the moment.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn are_answered(&self, questions: &[i64]) -> Result<bool> {
+    pub async fn are_settled(&self, questions: &[i64]) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
         for id in questions {
-            if row::read(&mut connection, *id).await?.is_some_and(|question| question.answer.is_none()) {
+            if row::read(&mut connection, *id).await?.is_some_and(|question| question.answer.is_none() && question.waits.is_none()) {
                 return Ok(false);
             }
         }
@@ -158,7 +192,15 @@ impl Db {
     pub async fn oracle_use(&self, project: &ProjectId) -> Result<Vec<OracleUse>> {
         let mut connection = self.readers.acquire().await?;
         projects::read(&mut connection, project).await?;
-        let rows = sqlx::query(zones::OF_PROJECT).bind(project.as_str()).fetch_all(&mut *connection).await?;
+        let rows = sqlx::query(row::USE).bind(project.as_str()).fetch_all(&mut *connection).await?;
         rows.iter().map(row::use_of).collect()
+    }
+}
+
+/// The task of the managed oracle of a zone.
+async fn task_of(tx: &mut Tx, project: &ProjectId, zone: &str) -> Result<TaskId> {
+    match zones::oracle_task(&mut tx.connection, project, zone).await? {
+        Some(task) => Ok(task),
+        None => first_question(tx, project, zone).await,
     }
 }

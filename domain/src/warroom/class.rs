@@ -31,6 +31,7 @@ impl AgentClass {
             AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,
             AgentKind::Coder => Self::Coder,
             AgentKind::Reviewer => Self::Builder,
+            AgentKind::Oracle => Self::Oracle,
         }
     }
 

@@ -143,6 +143,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         inbox: &EMPTY,
         resumes: false,
         setup: "",
+        oracle: None,
     }
 }
 

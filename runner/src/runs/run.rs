@@ -140,7 +140,7 @@ async fn new_run(
     plan: Option<&CheckoutPlan>,
     sandbox: SandboxTier,
 ) -> db::Result<NewRun> {
-    let port = if phase == AgentKind::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
+    let port = if matches!(phase, AgentKind::Planner | AgentKind::Oracle) { None } else { lease_port(context, context.db.live_runs().await?).await };
     Ok(NewRun {
         task: task.card.id.clone(),
         phase,

@@ -104,6 +104,11 @@ impl OutputState {
         self.words.last()
     }
 
+    /// What the agent said at the end of the last turn, after its last call of a tool. None while it works, and after a failure.
+    pub(crate) fn final_words(&self) -> Option<&str> {
+        self.turn_end.filter(|end| !end.is_failure()).and_then(|_| self.words.final_words())
+    }
+
     /// The words with which a turn ended, if they ask for a decision.
     pub(crate) fn question(&self) -> Option<&str> {
         self.words.question()

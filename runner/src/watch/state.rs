@@ -108,6 +108,11 @@ impl WatchState {
         (self.output, self.cause)
     }
 
+    /// What the agent said at the end of its last turn, if that ended in order.
+    pub(super) fn final_words(&self) -> Option<&str> {
+        self.output.final_words()
+    }
+
     /// When the next [`Event::DeadlinePassed`] is due.
     pub(super) fn next_deadline(&self) -> Instant {
         let optional = [

@@ -49,6 +49,7 @@ impl Machine {
             admin: self.path("repo/.git/worktrees/vibe-relay-TASK-001"),
             checkout,
             branch: Some("vr/TASK-001/work".to_owned()),
+            is_read_only: false,
             run_dir: self.path("data/runs/RUN-001"),
             files: vec!["role.md"],
             programs: vec![self.path("users/ann/bin/claude")],

@@ -18,6 +18,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
+use domain::warroom::oracle::briefing::OracleBriefing;
 use repo::{Commit, ControlFiles, Repository};
 use uuid::Uuid;
 
@@ -36,6 +37,7 @@ use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::runs::control;
 use crate::warroom::code_map::code_map;
 use crate::warroom::knowledge::mirror::mirror;
+use crate::warroom::oracle;
 use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
@@ -89,7 +91,12 @@ pub(super) async fn prepare(
     let resumes = matches!(session, Session::Resume(_));
     let handoff = handoff(db, task, run, resumes).await.map_err(spawn_failed)?;
     let has_handover = handoff.predecessor.is_some();
-    let received = Received { inbox: &inbox, handoff: &handoff, resumes, setup: &setup.sentence() };
+    let briefing = match run.phase {
+        AgentKind::Oracle => Some(oracle::briefing(db, plan, run, resumes).await.map_err(spawn_failed)?),
+        AgentKind::Planner | AgentKind::Coder | AgentKind::Reviewer | AgentKind::Orchestrator => None,
+    };
+    let others = briefing.as_ref().map_or_else(|| inbox.clone(), |briefing| oracle::other_messages(&inbox, briefing));
+    let received = Received { inbox: &others, handoff: &handoff, briefing: briefing.as_ref(), resumes, setup: &setup.sentence() };
     let prompt = build_prompt(db, project, task, plan, run, received).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
@@ -136,10 +143,10 @@ pub(super) async fn prepare(
     Ok(RunProcess { marker, boot_id, shim })
 }
 
-/// Coders and planners resume their session; reviewers and orchestrators start a new one.
+/// Coders, planners and oracles resume their session; reviewers and orchestrators start a new one.
 async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
     let last = match phase {
-        AgentKind::Coder | AgentKind::Planner => db.last_session(&task.card.id, phase).await?,
+        AgentKind::Coder | AgentKind::Planner | AgentKind::Oracle => db.last_session(&task.card.id, phase).await?,
         AgentKind::Reviewer | AgentKind::Orchestrator => None,
     };
     Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
@@ -164,6 +171,7 @@ async fn handoff(db: &Db, task: &Task, run: &Run, resumes: bool) -> db::Result<H
 struct Received<'a> {
     inbox: &'a Inbox,
     handoff: &'a Handoff,
+    briefing: Option<&'a OracleBriefing>,
     /// Whether the run has the conversation of an earlier one.
     resumes: bool,
     /// How its checkout was prepared.
@@ -201,6 +209,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         inbox: received.inbox,
         resumes: received.resumes,
         setup: received.setup,
+        oracle: received.briefing,
     }))
 }
 
