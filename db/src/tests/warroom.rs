@@ -17,6 +17,7 @@ pub(in crate::tests) mod knowledge;
 mod lead;
 mod model;
 mod old_task;
+mod managed_oracle;
 mod oracle;
 mod party;
 mod raid_log;

@@ -5,6 +5,7 @@
 mod jail;
 mod preparation;
 mod prepare;
+mod session;
 
 use std::path::PathBuf;
 

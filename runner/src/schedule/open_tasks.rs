@@ -202,9 +202,9 @@ impl<'a> Scheduler<'a> {
 /// Picks the kind of agent that a task needs next.
 fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
+        (Status::InReview, _) => (1, AgentKind::Reviewer),
         // Somebody at work waits for it.
         (_, AgentKind::Oracle) => (0, AgentKind::Oracle),
-        (Status::InReview, _) => (1, AgentKind::Reviewer),
         (Status::InProgress, AgentKind::Coder) => (2, AgentKind::Coder),
         (_, AgentKind::Orchestrator) => (3, AgentKind::Orchestrator),
         (_, AgentKind::Planner) => (4, AgentKind::Planner),

@@ -12,7 +12,7 @@ refusals! {
         NoOracle { zone: String } => Conflict "zone-without-oracle",
         #[error("you are the oracle of the zone {zone}")]
         OwnZone { zone: String } => Conflict "own-zone",
-        #[error("{open} questions about the zone of {task} are not answered")]
+        #[error("{task} has questions that are not answered ({open})")]
         Unanswered { task: TaskId, open: u32 } => Conflict "questions-open",
         #[error("the oracle of the zone {zone} is started by the runner, and answers questions alone")]
         NoMailbox { zone: String } => Conflict "managed-oracle",

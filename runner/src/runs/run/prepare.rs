@@ -25,6 +25,7 @@ use uuid::Uuid;
 use super::RunContext;
 use super::jail::{self, BuiltJail, JailInputs};
 use super::preparation::{self, Preparation};
+use super::session::session;
 use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::blocking::off_thread;
 use crate::jail::layout::JailError;
@@ -91,11 +92,8 @@ pub(super) async fn prepare(
     let resumes = matches!(session, Session::Resume(_));
     let handoff = handoff(db, task, run, resumes).await.map_err(spawn_failed)?;
     let has_handover = handoff.predecessor.is_some();
-    let briefing = match run.phase {
-        AgentKind::Oracle => Some(oracle::briefing(db, plan, run, resumes).await.map_err(spawn_failed)?),
-        AgentKind::Planner | AgentKind::Coder | AgentKind::Reviewer | AgentKind::Orchestrator => None,
-    };
-    let others = briefing.as_ref().map_or_else(|| inbox.clone(), |briefing| oracle::other_messages(&inbox, briefing));
+    let briefing = oracle::briefing(db, plan, run, resumes).await.map_err(spawn_failed)?;
+    let others = oracle::other_messages(&inbox, briefing.as_ref());
     let received = Received { inbox: &others, handoff: &handoff, briefing: briefing.as_ref(), resumes, setup: &setup.sentence() };
     let prompt = build_prompt(db, project, task, plan, run, received).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
@@ -141,18 +139,6 @@ pub(super) async fn prepare(
         tracing::warn!(run = %run.id, %error, "a handover was not marked as read; the next run gets it again");
     }
     Ok(RunProcess { marker, boot_id, shim })
-}
-
-/// Coders, planners and oracles resume their session; reviewers and orchestrators start a new one.
-async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
-    let last = match phase {
-        AgentKind::Coder | AgentKind::Planner | AgentKind::Oracle => db.last_session(&task.card.id, phase).await?,
-        AgentKind::Reviewer | AgentKind::Orchestrator => None,
-    };
-    Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
-        Some(id) => Session::Resume(id),
-        None => Session::New(Uuid::new_v4()),
-    })
 }
 
 /// Returns the handoff of a run.

@@ -5,8 +5,8 @@ use domain::warroom::zone::Zone;
 use leptos::prelude::*;
 
 use crate::client::Client;
-use crate::components::badge::team::name_label;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::zone::expert_label;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
@@ -65,7 +65,7 @@ fn ZoneBoxes(offered: Vec<(String, String)>, picked: RwSignal<Vec<String>>) -> i
                     prop:checked=move || picked.with(|picked| picked.contains(&own))
                     on:change:target=move |event| toggle(event.target().checked())
                 />
-                {format!("{zone} ({})", name_label(&oracle))}
+                {format!("{zone} ({})", expert_label(&oracle))}
             </label>
         }
     };
