@@ -78,7 +78,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
     };
     if current.stop_requested_at.is_some() {
         end.class = EndClass::Stopped;
-    } else if card_has_moved(&card, run.phase) || has_answered(context, run, failure).await? {
+    } else if card_has_moved(&card, run.phase) || (current.hand_over.is_none() && has_answered(context, run, failure).await?) {
         // The work is done, so a failure after it does not matter.
     } else if let Some(interrupt) = current.interrupt.as_ref().filter(|_| !has_asked) {
         // However it exited. The store holds the task, because its agent was to do nothing until somebody wrote to it.

@@ -32,7 +32,7 @@ fn scenario() -> String {
     let submit = |status: &str| tool("Done.", "mcp__vibe-relay__update_task_status", &json!({"task_id": "{{task_id}}", "status": status}));
     let gate = bash("I wait until the expert has ended.", "touch ../../../asked.reached; until [ -e ../../../asked.open ]; do sleep 0.1; done");
     let coder = json!({"phase": "coder", "turns": [ask(FIRST), gate, ask(SECOND), ask(" who frees  THE buffer"), write, commit, submit("in_review"), {"text": "I stop."}]});
-    let read = tool("I read.", "Grep", &json!({"pattern": "free", "path": "{{worktree}}"}));
+    let read = tool("I read.", "Read", &json!({"file_path": "{{worktree}}/README.md"}));
     let first = json!({"phase": "oracle", "sees": "Who frees the buffer", "turns": [read, {"text": "The mixer frees it, in src/audio/mix.rs:3."}]});
     let second = NUMBERS.map(|number| {
         let answer = json!({"to_agent": "coder-TASK-001", "message": "The mixer leaks.", "reply_to": number});

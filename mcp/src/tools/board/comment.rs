@@ -16,7 +16,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{WORKERS, Managed};
+use crate::tools::managed::{Managed, WORKERS};
 
 pub(in crate::tools) const ADD_COMMENT: &str = "add_comment";
 pub(in crate::tools) const AUTHOR_ROLE: &str = "author_role";

@@ -22,7 +22,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS, remove_descriptions};
+use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS, WORKERS, remove_descriptions};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
