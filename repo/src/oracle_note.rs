@@ -26,9 +26,8 @@ pub async fn holding_notes(git_dir: &Path, branch: &str, notes: Vec<OracleNote>)
 impl Repository {
     fn holding_notes(&self, branch: &str, notes: &[OracleNote]) -> Result<Vec<i64>, RepoError> {
         let Some(tip) = tip(&self.handle()?, branch)?.map(sha) else { return Ok(Vec::new()) };
-        let holds = |note: &&OracleNote| {
-            self.differing_paths(&note.sha, &tip).is_ok_and(|changed| note.holds_after(changed.iter().map(String::as_str)))
-        };
+        let holds =
+            |note: &&OracleNote| self.differing_paths(&note.sha, &tip).is_ok_and(|changed| note.holds_after(changed.iter().map(String::as_str)));
         Ok(notes.iter().filter(holds).map(|note| note.question).collect())
     }
 

@@ -70,53 +70,11 @@ impl Db {
                 }
                 asked.confirmed = require_may_write(tx, caller, &participant).await?;
                 let mut is_new = false;
+                let asking = Asking { roster: &roster, asker: &participant.name, question: &question, notes: &notes };
                 for (expert, zones) in recipients {
-                    let (oracle, task_id) = match expert {
-                        Expert::Participant(name) => (name, None),
-                        Expert::Managed { zone } => {
-                            let task = task_of(tx, &project, &zone).await?;
-                            (Run::agent_name(AgentKind::Oracle, &task), Some(task))
-                        }
-                    };
-                    let open = row::open(&mut tx.connection, &project, &participant.name, &oracle, &question).await?;
-                    if let Some(open) = open.filter(|open| open.zones == zones) {
-                        asked.questions.push(open);
-                        continue;
-                    }
-                    let noted = match &task_id {
-                        Some(task) => row::note(&mut tx.connection, task, &topic(&question)).await?,
-                        None => None,
-                    };
-                    let noted = noted.filter(|noted| notes.contains(&noted.question));
-                    let content = message(&zones, &question);
-                    let post =
-                        OutgoingMessage { project: &project, from: &participant.name, to: &oracle, content: &content, task: None, reply_to: None };
-                    let id = match &noted {
-                        // Nobody has to read it.
-                        Some(_) => insert_past(tx, post, &[PastDelivery { recipient: oracle.clone(), is_copy: false, is_read: true }]).await?,
-                        None => post_with_copies(tx, caller, &roster, post, Vec::new()).await?.id,
-                    };
-                    let question = OracleQuestion {
-                        id,
-                        project_id: project.clone(),
-                        zones,
-                        asker: participant.name.clone(),
-                        oracle,
-                        question: question.clone(),
-                        asked_at: tx.now,
-                        answer: None,
-                        task_id,
-                        waits: None,
-                    };
-                    write::insert(tx, caller, &question).await?;
-                    match (&question.task_id, noted) {
-                        (_, Some(noted)) => write::reply_from_notes(tx, &question, &noted).await?,
-                        (Some(task), None) => question_asked(tx, task).await?,
-                        (None, None) => {}
-                    }
-                    // With the answer, if it has one already.
-                    asked.questions.push(row::read(&mut tx.connection, id).await?.unwrap_or(question));
-                    is_new = true;
+                    let (question, sent) = ask(tx, caller, &asking, expert, zones).await?;
+                    asked.questions.push(question);
+                    is_new |= sent;
                 }
                 if !is_new {
                     tx.skip_event(NoEventReason::NothingChanged);
@@ -195,6 +153,52 @@ impl Db {
         let rows = sqlx::query(row::USE).bind(project.as_str()).fetch_all(&mut *connection).await?;
         rows.iter().map(row::use_of).collect()
     }
+}
+
+/// A question, and who asks it.
+struct Asking<'a> {
+    roster: &'a Roster,
+    asker: &'a str,
+    question: &'a str,
+    /// The earlier questions whose answers still hold.
+    notes: &'a [i64],
+}
+
+/// Sends a question to one oracle, unless it waits for its answer already. Returns it with its answer, if it has one, and whether it is new.
+async fn ask(tx: &mut Tx, caller: &Caller, asking: &Asking<'_>, expert: Expert, zones: Vec<String>) -> Result<(OracleQuestion, bool)> {
+    let Asking { roster, asker, question, notes } = *asking;
+    let project = &roster.project;
+    let (oracle, task_id) = match expert {
+        Expert::Participant(name) => (name, None),
+        Expert::Managed { zone } => {
+            let task = task_of(tx, project, &zone).await?;
+            (Run::agent_name(AgentKind::Oracle, &task), Some(task))
+        }
+    };
+    let open = row::open(&mut tx.connection, project, asker, &oracle, question).await?;
+    if let Some(open) = open.filter(|open| open.zones == zones) {
+        return Ok((open, false));
+    }
+    let noted = match &task_id {
+        Some(task) => row::note(&mut tx.connection, task, &topic(question)).await?.filter(|noted| notes.contains(&noted.question)),
+        None => None,
+    };
+    let content = message(&zones, question);
+    let post = OutgoingMessage { project, from: asker, to: &oracle, content: &content, task: None, reply_to: None };
+    let id = match &noted {
+        // Nobody has to read it.
+        Some(_) => insert_past(tx, post, &[PastDelivery { recipient: oracle.clone(), is_copy: false, is_read: true }]).await?,
+        None => post_with_copies(tx, caller, roster, post, Vec::new()).await?.id,
+    };
+    let (project_id, asker, question, asked_at) = (project.clone(), asker.to_owned(), question.to_owned(), tx.now);
+    let asked = OracleQuestion { id, project_id, zones, asker, oracle, question, asked_at, answer: None, task_id, waits: None };
+    write::insert(tx, caller, &asked).await?;
+    match (&asked.task_id, noted) {
+        (_, Some(noted)) => write::reply_from_notes(tx, &asked, &noted).await?,
+        (Some(task), None) => question_asked(tx, task).await?,
+        (None, None) => {}
+    }
+    Ok((row::read(&mut tx.connection, id).await?.unwrap_or(asked), true))
 }
 
 /// The task of the managed oracle of a zone.

@@ -102,6 +102,6 @@ mod tests {
     #[test]
     fn kind_of_a_managed_agent_decides_its_class() {
         let classes = AgentKind::ALL.iter().map(|kind| AgentClass::of(*kind)).collect::<Vec<_>>();
-        assert_eq!(classes, [AgentClass::Lead, AgentClass::Coder, AgentClass::Builder, AgentClass::Lead]);
+        assert_eq!(classes, [AgentClass::Lead, AgentClass::Coder, AgentClass::Builder, AgentClass::Lead, AgentClass::Oracle]);
     }
 }

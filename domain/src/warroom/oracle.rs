@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use self::refusal::OracleRefusal;
 use self::expert::Expert;
+use self::refusal::OracleRefusal;
 use super::zone::Zone;
 use super::zone::lookup::zone_of;
 use crate::event::kinds::events;

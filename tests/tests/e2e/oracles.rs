@@ -4,11 +4,13 @@ use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
 use domain::warroom::oracle::{OracleQuestion, OracleUse};
 use domain::warroom::zone::Zone;
 use domain::wire::List;
 use serde_json::{Value, json};
 
+use crate::jail::jail;
 use crate::support::{self, add, bash, done, open, reached, tool};
 
 const FIRST: &str = "Who frees the buffer?";
@@ -87,4 +89,30 @@ async fn managed_expert_answers_in_one_session_and_then_from_its_notes() {
     assert_eq!((used.questions, used.answers, used.from_notes, used.task_id.as_ref()), (3, 3, 1, Some(&oracle)));
     let consumed: i64 = runs.iter().map(|run| run.cost_micro_usd).sum();
     assert!(consumed > 0 && used.cost_micro_usd == consumed && used.tokens > 0 && used.context_tokens > 0, "{used:?}");
+}
+
+#[tokio::test]
+async fn expert_in_a_jail_continues_its_session() {
+    let read = tool("I read.", "Read", &json!({"file_path": "{{worktree}}/README.md"}));
+    let parts = json!({"parts": [
+        {"phase": "oracle", "attempt": 1, "turns": [read, {"text": "It is a test."}]},
+        {"phase": "oracle", "attempt": 2, "turns": [{"text": "It still is."}]},
+    ]});
+    let (server, _model) = support::real_with(&parts.to_string(), |options, _| jail(options, SandboxTier::Jail)).await;
+    let project = server.project("Letters", None).await.unwrap().id;
+    let zone = json!({"name": "texts", "paths": ["*.md"], "oracle": "managed"});
+    let _: Zone = server.put(&format!("/api/projects/{project}/zones"), &zone).await.unwrap();
+    let questions = format!("/api/projects/{project}/oracle-questions");
+    let mut tasks = Vec::new();
+    for (question, answer) in [("What is this?", "It is a test."), ("And now?", "It still is.")] {
+        let _: List<OracleQuestion> = server.post(&questions, &json!({"zones": ["texts"], "question": question})).await.unwrap();
+        let idle = |card: &Card| card.phase == AgentKind::Oracle && card.status == Status::Done && card.run.is_none();
+        let board = server.until(&project, "the expert has ended", |board| board.cards.iter().any(idle)).await;
+        tasks.extend(board.cards.into_iter().filter(idle).map(|card| card.id));
+        let asked: List<OracleQuestion> = server.get(&questions).await.unwrap();
+        assert_eq!(asked.items[0].answer.as_ref().map(|answer| answer.text.as_str()), Some(answer));
+    }
+    let runs = server.runs(&tasks[0]).await.unwrap();
+    assert_eq!(runs.iter().map(|run| run.sandbox).collect::<Vec<_>>(), [SandboxTier::Jail; 2]);
+    assert!(runs[0].session_id.is_some() && runs[0].session_id == runs[1].session_id && tasks[0] == tasks[1], "{runs:?}");
 }

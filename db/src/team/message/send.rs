@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::post::post_with_copies;
+use super::recipient::Recipient;
 use super::row::AcknowledgedMessage;
 use super::write::{Arrived, OutgoingMessage};
-use super::recipient::Recipient;
 use super::{post, read, recipient, write};
 use crate::board::task::row::in_project;
 use crate::caller::Caller;

@@ -29,10 +29,8 @@ pub(crate) const OPEN_OF_TASK: &str = concat!(select_question!(), "WHERE q.task_
 /// How many questions the task `$1` answered since `$2`.
 pub(crate) const ANSWERED_SINCE: &str = "SELECT COUNT(*) FROM oracle_questions WHERE task_id = $1 AND answered_at >= $2";
 /// The newest answer of the task `$1` to questions of the topic `$2`.
-pub(crate) const NOTE: &str = concat!(
-    select_question!(),
-    "WHERE q.task_id = $1 AND q.topic = $2 AND q.sha IS NOT NULL AND q.failed = 0 ORDER BY q.id DESC LIMIT 1"
-);
+pub(crate) const NOTE: &str =
+    concat!(select_question!(), "WHERE q.task_id = $1 AND q.topic = $2 AND q.sha IS NOT NULL AND q.failed = 0 ORDER BY q.id DESC LIMIT 1");
 /// The zones of a project `$1` with what their oracles were asked, and what the managed ones consumed.
 pub(crate) const USE: &str = "SELECT z.*, COALESCE(t.tokens, 0) AS tokens, COALESCE(t.cost_micro_usd, 0) AS cost_micro_usd
     FROM zones z LEFT JOIN tasks t ON t.id = z.task_id WHERE z.project_id = $1 ORDER BY z.name";

@@ -15,6 +15,7 @@ use super::row::{self, Noted};
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::team::message::write::mark_settled;
 use crate::team::message::{OutgoingMessage, post};
 use crate::warroom::context_left::row::reported;
 
@@ -150,6 +151,9 @@ async fn record(tx: &mut Tx, caller: &Caller, question: &OracleQuestion, given: 
     .bind(given.failed)
     .execute(&mut tx.connection)
     .await?;
+    if question.task_id.is_some() {
+        mark_settled(tx, question.id, &question.oracle).await?;
+    }
     if !given.failed {
         let bytes = i64::try_from(given.text.len()).unwrap_or(i64::MAX);
         let (tokens, from_notes) = (given.tokens.unwrap_or(0), given.noted_at.is_some().into());

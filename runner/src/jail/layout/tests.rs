@@ -105,6 +105,13 @@ fn agent_without_a_branch_writes_no_reference() {
 }
 
 #[test]
+fn agent_that_runs_nothing_writes_only_its_session() {
+    let machine = Machine::new();
+    let written = machine.shown(&JailRequest { branch: None, is_read_only: true, ..machine.request() }, MountAccess::Write);
+    assert!(matches!(written.as_slice(), [session] if session.starts_with("users/ann/.claude/projects/")), "{written:?}");
+}
+
+#[test]
 fn homes_data_and_other_checkouts_are_hidden() {
     let machine = Machine::new();
     prepare(&machine.request()).unwrap();

@@ -15,7 +15,10 @@ fn oracle_starts_first_because_somebody_waits_for_it() {
 #[test]
 fn oracle_counts_to_the_agents_of_the_machine() {
     let full = scene([task(1).status(InProgress).running(Coder), task(2).phase(Oracle)]).slots(1, 1);
-    assert_eq!((full.actions(), full.wait_reasons()), (vec!["adopt RUN-001 of TASK-001".to_owned()], vec!["TASK-002: no free slot: 1 agents running".to_owned()]));
+    assert_eq!(
+        (full.actions(), full.wait_reasons()),
+        (vec!["adopt RUN-001 of TASK-001".to_owned()], vec!["TASK-002: no free slot: 1 agents running".to_owned()])
+    );
     let answering = scene([task(1), task(2).phase(Oracle).status(InProgress).running(Oracle)]).slots(1, 1);
     assert_eq!(answering.wait_reasons(), ["TASK-001: no free slot: 1 agents running"]);
 }

@@ -129,7 +129,8 @@ mod tests {
             task_id: None,
             waits: None,
         };
-        let answer = OracleAnswer { message_id: 2, text: "The caller.".to_owned(), answered_at: at, context_tokens: None, noted_at: None, failed: false };
+        let answer =
+            OracleAnswer { message_id: 2, text: "The caller.".to_owned(), answered_at: at, context_tokens: None, noted_at: None, failed: false };
         let answered = OracleQuestion { answer: Some(answer), ..open.clone() };
         assert_eq!(route(&open), "you asked mara");
         assert_eq!(summary(&[answered.clone(), open.clone()]), "1 waits for its answer");
