@@ -79,7 +79,7 @@ pub struct PromptInput<'a> {
     pub resumes: bool,
     /// How the worktree was prepared, if it was.
     pub setup: &'a str,
-    /// What an oracle has to answer.
+    /// The questions to an oracle, and their zone.
     pub oracle: Option<&'a OracleBriefing>,
 }
 
@@ -173,7 +173,8 @@ pub fn reminder(phase: AgentKind, task: &Task) -> String {
         AgentKind::Coder => include_str!("../../agents/reminder/coder.md"),
         AgentKind::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
         AgentKind::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
-        AgentKind::Oracle => include_str!("../../agents/reminder/oracle.md"),
+        // It has no card to move.
+        AgentKind::Oracle => return include_str!("../../agents/reminder/oracle.md").trim_end().to_owned(),
     };
     let text = include_str!("../../agents/reminder/no_outcome.md").trim_end().replace("{next}", next.trim_end());
     text.replace("{task}", task.card.id.as_str())

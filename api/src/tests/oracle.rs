@@ -30,7 +30,7 @@ async fn person_asks_the_oracle_of_the_runner() {
     }
     let used = server.call("get", &path("oracle-use"), "").await.json();
     assert_eq!((&used["items"][0]["questions"], &used["items"][0]["task_id"]), (&json!(1), &json!(task)), "{used}");
-    // Without the oracle, nobody waits any longer.
+    // A zone without its oracle ends the wait.
     server.call("put", &path("zones"), &zone(Value::Null)).await;
     let listed = server.call("get", &path("oracle-questions"), "").await.json();
     assert_eq!(listed["items"][0]["answer"]["failed"], json!(true), "{listed}");

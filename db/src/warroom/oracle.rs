@@ -72,7 +72,7 @@ impl Db {
                 let mut is_new = false;
                 let asking = Asking { roster: &roster, asker: &participant.name, question: &question, notes: &notes };
                 for (expert, zones) in recipients {
-                    let (question, sent) = ask(tx, caller, &asking, expert, zones).await?;
+                    let (question, sent) = send_question(tx, caller, &asking, expert, zones).await?;
                     asked.questions.push(question);
                     is_new |= sent;
                 }
@@ -165,7 +165,7 @@ struct Asking<'a> {
 }
 
 /// Sends a question to one oracle, unless it waits for its answer already. Returns it with its answer, if it has one, and whether it is new.
-async fn ask(tx: &mut Tx, caller: &Caller, asking: &Asking<'_>, expert: Expert, zones: Vec<String>) -> Result<(OracleQuestion, bool)> {
+async fn send_question(tx: &mut Tx, caller: &Caller, asking: &Asking<'_>, expert: Expert, zones: Vec<String>) -> Result<(OracleQuestion, bool)> {
     let Asking { roster, asker, question, notes } = *asking;
     let project = &roster.project;
     let (oracle, task_id) = match expert {

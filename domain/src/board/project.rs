@@ -121,7 +121,7 @@ pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], max_rounds: 
 /// Whether no work remains, apart from questions to oracles: some card is done, none needs attention, no plan awaits approval, no round is due, and the only open cards
 /// are those that the human holds.
 pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
-    // Questions are asked about work, and are none of it.
+    // A question is not work.
     let mut cards = cards.iter().filter(|card| card.phase != AgentKind::Oracle);
     !round_is_due
         && cards.clone().any(|card| card.status == Status::Done)

@@ -1,4 +1,4 @@
-//! What a managed oracle reads first, with the files of its zone that changed since its session read them.
+//! The briefing of a managed oracle, with the files of its zone that changed since its session read them.
 //!
 //! It must not know how a prompt is worded, or who asked.
 

@@ -104,7 +104,7 @@ impl OutputState {
         self.words.last()
     }
 
-    /// What the agent said at the end of the last turn, after its last call of a tool. None while it works, and after a failure.
+    /// The words with which the last turn ended, after its last call of a tool. None while the agent works, and after a failure.
     pub(crate) fn final_words(&self) -> Option<&str> {
         self.turn_end.filter(|end| !end.is_failure()).and_then(|_| self.words.final_words())
     }

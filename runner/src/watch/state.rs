@@ -108,7 +108,7 @@ impl WatchState {
         (self.output, self.cause)
     }
 
-    /// What the agent said at the end of its last turn, if that ended in order.
+    /// The words with which the last turn ended, if it ended in order.
     pub(super) fn final_words(&self) -> Option<&str> {
         self.output.final_words()
     }

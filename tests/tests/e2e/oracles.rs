@@ -18,7 +18,7 @@ const SECOND: &str = "What breaks without it?";
 /// The numbers that the second question can have. The prompt shows it, and a scenario cannot read it.
 const NUMBERS: std::ops::Range<i64> = 1..30;
 
-fn ask(question: &str) -> Value {
+fn asked(question: &str) -> Value {
     tool("I ask the expert.", "mcp__vibe-relay__ask_oracle", &json!({"zone": "src/audio/mix.rs", "question": question}))
 }
 
@@ -33,7 +33,7 @@ fn scenario() -> String {
     let commit = bash("I commit.", "git add -A && git commit -q -m 'Write down the answers'");
     let submit = |status: &str| tool("Done.", "mcp__vibe-relay__update_task_status", &json!({"task_id": "{{task_id}}", "status": status}));
     let gate = bash("I wait until the expert has ended.", "touch ../../../asked.reached; until [ -e ../../../asked.open ]; do sleep 0.1; done");
-    let coder = json!({"phase": "coder", "turns": [ask(FIRST), gate, ask(SECOND), ask(" who frees  THE buffer"), write, commit, submit("in_review"), {"text": "I stop."}]});
+    let coder = json!({"phase": "coder", "turns": [asked(FIRST), gate, asked(SECOND), asked(" who frees  THE buffer"), write, commit, submit("in_review"), {"text": "I stop."}]});
     let read = tool("I read.", "Read", &json!({"file_path": "{{worktree}}/README.md"}));
     let first = json!({"phase": "oracle", "sees": "Who frees the buffer", "turns": [read, {"text": "The mixer frees it, in src/audio/mix.rs:3."}]});
     let second = NUMBERS.map(|number| {

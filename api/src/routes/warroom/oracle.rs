@@ -68,7 +68,7 @@ pub(crate) async fn ask_oracle(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewOracleQuestion>,
 ) -> Result<(StatusCode, Json<List<OracleQuestion>>)> {
-    // What is wrong with a question, asking it says.
+    // Asking refuses a bad question.
     let notes = state.db.oracle_notes(&project, &new).await.unwrap_or_default();
     let notes = match notes.is_empty() {
         true => Vec::new(),

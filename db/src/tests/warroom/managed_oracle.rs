@@ -29,8 +29,8 @@ async fn try_ask(store: &Store, by: &Caller, zone: &str, question: &str, notes: 
     store.db.ask_oracle(by, &store.project, about(zone, question), notes).await
 }
 
-async fn ask(store: &Store, by: &Caller, question: &str) -> OracleQuestion {
-    // What others wrote comes before new questions.
+async fn question(store: &Store, by: &Caller, question: &str) -> OracleQuestion {
+    // An agent reads its messages before it sends one.
     store.inbox(by).await;
     try_ask(store, by, "audio", question, Vec::new()).await.unwrap().questions.remove(0)
 }
@@ -57,7 +57,7 @@ async fn asked() -> (Store, Agent, OracleQuestion, TaskId) {
     let task = store.task("Search").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     zone(&store, "audio", Some(MANAGED)).await;
-    let question = ask(&store, &coder.caller, "Who frees the buffer?").await;
+    let question = question(&store, &coder.caller, "Who frees the buffer?").await;
     let oracle = question.task_id.clone().unwrap();
     (store, coder, question, oracle)
 }
@@ -70,7 +70,7 @@ async fn question_opens_the_task_and_its_last_answer_finishes_it() {
     assert_eq!(first.oracle, format!("oracle-{task}"));
     let oracle = store.agent_at(&task, AgentKind::Oracle, "tip").await;
     prompt(&store, &oracle).await;
-    let second = ask(&store, &coder.caller, "And when?").await;
+    let second = question(&store, &coder.caller, "And when?").await;
     assert_eq!(second.task_id.as_ref(), Some(&task), "each zone has one");
     answer(&store, &oracle, "coder-TASK-001", first.id, "Too early").await.unwrap_err();
     store.inbox(&oracle.caller).await;
@@ -89,7 +89,7 @@ async fn question_opens_the_task_and_its_last_answer_finishes_it() {
     assert_eq!((used.questions, used.answers, used.from_notes, used.context_tokens), (2, 2, 0, 5_000));
     assert_eq!((used.tokens, used.cost_micro_usd, used.task_id.as_ref()), (1_000, 700, Some(&task)));
     assert_eq!(store.db.snapshot().await.unwrap().spent[&store.project].cost_micro_usd, 700, "it counts for the budget");
-    let third = ask(&store, &coder.caller, "Why?").await;
+    let third = question(&store, &coder.caller, "Why?").await;
     assert_eq!((third.task_id.as_ref(), store.status(&task).await), (Some(&task), Status::Backlog), "the same task opens again");
     store.check_fold().await;
 }
@@ -100,7 +100,7 @@ async fn question_that_arrives_late_waits_for_the_next_run_of_the_session() {
     let oracle = store.agent_at(&task, AgentKind::Oracle, "tip").await;
     prompt(&store, &oracle).await;
     answer(&store, &oracle, "coder-TASK-001", first.id, "The mixer").await.unwrap();
-    let second = ask(&store, &coder.caller, "And when?").await;
+    let second = question(&store, &coder.caller, "And when?").await;
     store.finish(&oracle).await;
     assert_eq!(store.status(&task).await, Status::InProgress);
     let session = store.db.last_session(&task, AgentKind::Oracle).await.unwrap();
@@ -118,7 +118,7 @@ async fn last_words_answer_the_only_question_that_was_received() {
     let said = async |words: &str| store.db.answer_in_words(&oracle.caller, words).await.unwrap();
     assert!(!said("Hello").await, "it has not read the question");
     prompt(&store, &oracle).await;
-    let second = ask(&store, &coder.caller, "And when?").await;
+    let second = question(&store, &coder.caller, "And when?").await;
     assert!(!said(" ").await && said("The mixer frees it.").await);
     assert_eq!(read_again(&store, first.id).await.answer.unwrap().text, "The mixer frees it.");
     assert!(!said("The mixer frees it.").await, "the other has not arrived");
@@ -149,7 +149,7 @@ async fn same_question_is_answered_from_notes_while_they_hold() {
     let used = store.db.oracle_use(&store.project).await.unwrap().remove(0);
     assert_eq!((used.questions, used.answers, used.from_notes), (2, 2, 1));
     // A file of the zone changed, so that no note holds.
-    let changed = ask(&store, &coder.caller, "Who frees the buffer?").await;
+    let changed = question(&store, &coder.caller, "Who frees the buffer?").await;
     assert!(changed.answer.is_none());
     assert_eq!(store.status(&task).await, Status::Backlog);
 }
@@ -181,13 +181,13 @@ async fn askers_are_told_when_their_oracle_is_cancelled_or_dismissed() {
     assert!(read_again(&store, first.id).await.answer.unwrap().text.contains(&format!("its task {task} was cancelled")));
     let back = store.move_to(&Caller::owner(), &task, Status::Backlog).await;
     assert_eq!(code(back), "illegal-move", "only a question brings it back");
-    let second = ask(&store, &coder.caller, "Why?").await;
+    let second = question(&store, &coder.caller, "Why?").await;
     assert_eq!(store.status(&task).await, Status::Backlog);
     zone(&store, "audio", Some("human")).await;
     assert!(read_again(&store, second.id).await.answer.unwrap().text.contains("the zone audio has another expert now"));
     assert_eq!(store.status(&task).await, Status::Done);
     zone(&store, "audio", Some(MANAGED)).await;
-    let third = ask(&store, &coder.caller, "Really?").await;
+    let third = question(&store, &coder.caller, "Really?").await;
     assert_eq!(third.task_id.as_ref(), Some(&task), "it is the same oracle");
     store.db.remove_zone(&Caller::owner(), &store.project, "audio").await.unwrap();
     assert!(read_again(&store, third.id).await.answer.unwrap().failed);
@@ -246,7 +246,7 @@ async fn bad_question_to_a_managed_oracle_is_refused() {
     assert_eq!(code(store.send(&mara, "zone/audio", "Hello").await), "managed-oracle", "nobody would read it");
     assert_eq!(code(store.move_to(&Caller::Runner, &task, Status::Done).await), "questions-open");
     // A question that waits says why.
-    let open = ask(&store, &coder.caller, "Who frees the buffer?").await;
+    let open = question(&store, &coder.caller, "Who frees the buffer?").await;
     assert!(open.waits.is_none() && !store.db.are_settled(&[open.id]).await.unwrap());
     store.db.set_wait_reasons(vec![(task.clone(), Some(WaitReason::Paused))]).await.unwrap();
     assert_eq!(read_again(&store, open.id).await.waits.as_deref(), Some("paused by a human"));

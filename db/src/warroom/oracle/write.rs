@@ -117,7 +117,7 @@ struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// An answer that an oracle gives now. What a managed one read is measured.
+    /// An answer that an oracle gives now, with the measured context of a managed one.
     async fn now(tx: &mut Tx, question: &OracleQuestion, reply: &'a Message) -> Result<Self> {
         let (tokens, sha) = match &question.task_id {
             Some(task) => {
@@ -175,7 +175,7 @@ pub(crate) async fn set_task(tx: &mut Tx, project: &ProjectId, zone: &str, task:
     Ok(())
 }
 
-/// What is added to the counts of a zone.
+/// Additions to the counts of a zone.
 #[derive(Default)]
 struct Counts {
     questions: i64,

@@ -1,4 +1,4 @@
-//! What a managed oracle reads when it starts. It must not know how a prompt is worded.
+//! The briefing of a managed oracle: all that it reads when it starts. It must not know how a prompt is worded.
 
 use super::OracleQuestion;
 use crate::runs::evidence::Sha;

@@ -1,4 +1,6 @@
-//! Who answers questions about a zone: a participant, or an oracle that the runner starts for this zone alone.
+//! The experts of zones: participants, and oracles that the runner starts, each for one zone alone.
+//!
+//! It must not know how an oracle is started.
 
 use super::super::zone::Zone;
 use crate::board::wait_reason::WaitReason;

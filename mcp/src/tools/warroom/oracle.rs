@@ -73,7 +73,7 @@ async fn ask_oracle(call: Call, given: AskOracle) -> Result<Answer, Failure> {
 
 /// The earlier answers of managed oracles that still hold. Where the repository cannot be read, the oracle reads it.
 async fn notes(call: &Call, project: &ProjectId, new: &NewOracleQuestion) -> Result<Vec<i64>, Failure> {
-    // What is wrong with a question, asking it says.
+    // Asking refuses a bad question.
     let notes = call.db.oracle_notes(project, new).await.unwrap_or_default();
     if notes.is_empty() {
         return Ok(Vec::new());

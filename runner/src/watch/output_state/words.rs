@@ -66,7 +66,7 @@ impl Words {
         self.last.as_deref().map(|last| text::excerpt_end(last, QUOTED_CHARS))
     }
 
-    /// What the agent said since it last called a tool, in this turn.
+    /// The last words since the agent called a tool, in this turn.
     pub(super) fn final_words(&self) -> Option<&str> {
         self.after_calls.as_deref()
     }

@@ -92,7 +92,7 @@ fn QuestionRow(question: OracleQuestion) -> impl IntoView {
     .into_any()
 }
 
-/// Who answered, and whether it had answered the same before.
+/// The expert that answered, and whether it had answered the same before.
 fn heading(oracle: &str, answer: &OracleAnswer) -> String {
     let expert = name_heading(oracle);
     match (answer.failed, answer.noted_at) {

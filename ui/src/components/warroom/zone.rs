@@ -99,7 +99,7 @@ fn people(zone: &Zone) -> String {
     format!("Owner: {owner}. {}: {expert}.", name_of(Word::Expert))
 }
 
-/// Who answers questions about a zone.
+/// The name of the expert of a zone.
 pub(super) fn expert_label(name: &str) -> String {
     if name == MANAGED { "an agent of the runner".to_owned() } else { name_label(name) }
 }
