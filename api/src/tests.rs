@@ -9,6 +9,7 @@ mod idle;
 mod land;
 mod live;
 mod monitoring;
+mod oracle;
 mod page;
 mod pairing;
 mod person;

@@ -169,6 +169,7 @@ impl TestBoard {
             inbox: &Inbox { messages: Vec::new(), remaining: 0 },
             resumes: false,
             setup: "",
+            oracle: None,
         });
         text.replace(TITLE, "").replace(DESCRIPTION, "")
     }

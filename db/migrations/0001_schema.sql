@@ -100,7 +100,7 @@ CREATE TABLE tasks (
   goal_id        TEXT REFERENCES goals(id),
   title          TEXT NOT NULL,
   description    TEXT,
-  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle')),
   status         TEXT NOT NULL DEFAULT 'backlog' CHECK (status IN ('backlog', 'in_progress', 'in_review', 'done', 'cancelled')),
   held_by        TEXT CHECK (held_by IN ('human', 'plan', 'stop', 'takeover')),
   attention      TEXT CHECK (attention IS NULL OR json_valid(attention)),
@@ -215,7 +215,7 @@ CREATE TABLE finished_sums (
 CREATE TABLE finished_by_day (
   project_id TEXT NOT NULL REFERENCES projects(id),
   day        TEXT NOT NULL,
-  phase      TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  phase      TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle')),
   tasks      INTEGER NOT NULL,
   timed      INTEGER NOT NULL,
   cycle_ms   INTEGER NOT NULL,
@@ -236,7 +236,7 @@ CREATE INDEX dependencies_by_target ON dependencies (depends_on);
 CREATE TABLE agent_runs (
   id                TEXT PRIMARY KEY,
   task_id           TEXT NOT NULL REFERENCES tasks(id),
-  phase             TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  phase             TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle')),
   attempt           INTEGER NOT NULL,
   session_id        TEXT,
   -- The shell command with which a person continues the session, without the id of the session.
@@ -298,7 +298,7 @@ CREATE UNIQUE INDEX one_live_port ON agent_runs (port) WHERE completed_at IS NUL
 -- What agents consumed, kept by every write of a run's usage, so that no report sums over all runs that ever were.
 CREATE TABLE usage_by_kind (
   project_id     TEXT NOT NULL REFERENCES projects(id),
-  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle')),
   turns          INTEGER NOT NULL,
   input_tokens   INTEGER NOT NULL,
   output_tokens  INTEGER NOT NULL,
@@ -310,7 +310,7 @@ CREATE TABLE usage_by_kind (
 CREATE TABLE usage_by_day (
   project_id     TEXT NOT NULL REFERENCES projects(id),
   day            TEXT NOT NULL,
-  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle')),
   turns          INTEGER NOT NULL,
   input_tokens   INTEGER NOT NULL,
   output_tokens  INTEGER NOT NULL,
@@ -409,7 +409,7 @@ CREATE TABLE parkings (
 CREATE TABLE comments (
   id          TEXT PRIMARY KEY,
   task_id     TEXT NOT NULL REFERENCES tasks(id),
-  author_role TEXT NOT NULL CHECK (author_role IN ('planner', 'coder', 'reviewer', 'orchestrator', 'human', 'runner', 'agent')),
+  author_role TEXT NOT NULL CHECK (author_role IN ('planner', 'coder', 'reviewer', 'orchestrator', 'oracle', 'human', 'runner', 'agent')),
   -- The name of an external agent, or of a person other than the owner; managed agents are named by their run.
   author_name TEXT,
   run_id      TEXT REFERENCES agent_runs(id),
@@ -904,8 +904,13 @@ CREATE TABLE zones (
   answers               INTEGER NOT NULL DEFAULT 0,
   answer_bytes          INTEGER NOT NULL DEFAULT 0,
   answer_context_tokens INTEGER NOT NULL DEFAULT 0,
+  -- The answers that came from the notes of a managed oracle.
+  note_answers          INTEGER NOT NULL DEFAULT 0,
+  -- The task of its managed oracle, once somebody asked it.
+  task_id    TEXT REFERENCES tasks(id),
   PRIMARY KEY (project_id, name)
 ) STRICT;
+CREATE UNIQUE INDEX zones_by_task ON zones (task_id) WHERE task_id IS NOT NULL;
 
 -- Questions to oracles. `id` and `answer_id` are messages, which retention may remove.
 CREATE TABLE oracle_questions (
@@ -919,12 +924,22 @@ CREATE TABLE oracle_questions (
   answer_id      INTEGER,
   answer         TEXT,
   answered_at    TEXT,
-  -- The tokens in the context of the oracle, if it reports them.
+  -- The tokens in the context of the oracle, if that is known.
   context_tokens INTEGER,
+  -- The task of a managed oracle. Equal topics are equal questions, and `sha` is the commit that the oracle read.
+  task_id        TEXT REFERENCES tasks(id),
+  topic          TEXT,
+  sha            TEXT,
+  -- When the answer was first given, if it is from the notes of the oracle.
+  noted_at       TEXT,
+  -- Whether the answer only says why there is none.
+  failed         INTEGER NOT NULL DEFAULT 0 CHECK (failed IN (0, 1)),
   CHECK ((answered_at IS NULL) = (answer IS NULL) AND (answered_at IS NULL) = (answer_id IS NULL))
 ) STRICT;
 CREATE INDEX oracle_questions_by_project ON oracle_questions (project_id, id);
 CREATE INDEX open_oracle_questions ON oracle_questions (project_id, asker, oracle) WHERE answered_at IS NULL;
+CREATE INDEX oracle_questions_by_task ON oracle_questions (task_id, answered_at) WHERE task_id IS NOT NULL;
+CREATE INDEX oracle_notes ON oracle_questions (task_id, topic, id) WHERE sha IS NOT NULL AND failed = 0;
 -- What retention may remove. A person's questions and answers are never in here.
 CREATE INDEX oracle_questions_removable ON oracle_questions (asked_at)
   WHERE asker <> 'human' AND substr(asker, 1, 6) <> 'human/' AND oracle <> 'human' AND substr(oracle, 1, 6) <> 'human/';

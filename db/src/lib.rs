@@ -75,7 +75,7 @@ pub use warroom::agent_activity::AgentFiles;
 pub use warroom::battle_plan::BattlePlanQuery;
 pub use warroom::context_left::row::ReportedContext;
 pub use warroom::knowledge::{KnowledgeQuery, KnowledgeRead};
-pub use warroom::oracle::Asked;
+pub use warroom::oracle::{Asked, OracleProgress};
 pub use warroom::raid_log::RaidLogQuery;
 
 use domain::time::Timestamp;

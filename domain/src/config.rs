@@ -101,6 +101,7 @@ pub struct AgentConfigs {
     pub coder: AgentConfig,
     pub reviewer: AgentConfig,
     pub orchestrator: AgentConfig,
+    pub oracle: AgentConfig,
 }
 
 /// The settings of one kind of agent.
@@ -155,13 +156,13 @@ impl Default for AgentConfig {
 
 impl AgentConfigs {
     /// All kinds, to change what each of them has.
-    pub fn each_mut(&mut self) -> [&mut AgentConfig; 4] {
-        [&mut self.planner, &mut self.coder, &mut self.reviewer, &mut self.orchestrator]
+    pub fn each_mut(&mut self) -> [&mut AgentConfig; 5] {
+        [&mut self.planner, &mut self.coder, &mut self.reviewer, &mut self.orchestrator, &mut self.oracle]
     }
 
     /// All kinds, in the order of their work.
-    pub fn each(&self) -> [&AgentConfig; 4] {
-        [&self.planner, &self.coder, &self.reviewer, &self.orchestrator]
+    pub fn each(&self) -> [&AgentConfig; 5] {
+        [&self.planner, &self.coder, &self.reviewer, &self.orchestrator, &self.oracle]
     }
 }
 
@@ -218,6 +219,7 @@ impl Config {
             AgentKind::Coder => &self.agents.coder,
             AgentKind::Reviewer => &self.agents.reviewer,
             AgentKind::Orchestrator => &self.agents.orchestrator,
+            AgentKind::Oracle => &self.agents.oracle,
         }
     }
 

@@ -6,6 +6,7 @@ mod attempt;
 mod context;
 mod handover;
 pub mod inbox;
+mod oracle;
 mod traps;
 
 use domain::board::comment::Comment;
@@ -20,6 +21,7 @@ use domain::runs::protected_paths::ProtectedChange;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::message::Inbox;
+use domain::warroom::oracle::briefing::OracleBriefing;
 use repo::Commit;
 
 /// The built-in system prompt of an agent kind.
@@ -29,6 +31,7 @@ pub fn role(phase: AgentKind) -> &'static str {
         AgentKind::Coder => include_str!("../../agents/coder.md"),
         AgentKind::Reviewer => include_str!("../../agents/reviewer.md"),
         AgentKind::Orchestrator => include_str!("../../agents/orchestrator.md"),
+        AgentKind::Oracle => include_str!("../../agents/oracle.md"),
     }
 }
 
@@ -76,10 +79,12 @@ pub struct PromptInput<'a> {
     pub resumes: bool,
     /// How the worktree was prepared, if it was.
     pub setup: &'a str,
+    /// The questions to an oracle, and their zone.
+    pub oracle: Option<&'a OracleBriefing>,
 }
 
 /// The tags that structure a prompt. They are escaped in content.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", "traps", "inbox", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", "traps", "questions", "knowledge", "inbox", "message", "reminder"];
 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
@@ -143,13 +148,20 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         text.push('\n');
         text += &context;
     }
+    if let Some(briefing) = input.oracle {
+        text.push('\n');
+        text += &oracle::blocks(briefing);
+    }
     if !input.inbox.messages.is_empty() {
         text.push('\n');
         text += &inbox::block(input.inbox);
     }
     if input.resumes {
         text.push('\n');
-        text += include_str!("../../agents/reminder/resume.md");
+        text += match input.oracle {
+            Some(_) => include_str!("../../agents/reminder/resume_oracle.md"),
+            None => include_str!("../../agents/reminder/resume.md"),
+        };
     }
     text
 }
@@ -161,6 +173,8 @@ pub fn reminder(phase: AgentKind, task: &Task) -> String {
         AgentKind::Coder => include_str!("../../agents/reminder/coder.md"),
         AgentKind::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
         AgentKind::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
+        // It has no card to move.
+        AgentKind::Oracle => return include_str!("../../agents/reminder/oracle.md").trim_end().to_owned(),
     };
     let text = include_str!("../../agents/reminder/no_outcome.md").trim_end().replace("{next}", next.trim_end());
     text.replace("{task}", task.card.id.as_str())

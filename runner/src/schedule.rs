@@ -117,7 +117,7 @@ struct Scheduler<'a> {
 /// A task that can start now.
 struct Candidate<'a> {
     card: &'a Card,
-    /// Review, rework, orchestrator, planner, new coder: started work comes before new work.
+    /// Oracle, review, rework, orchestrator, planner, new coder: started work comes before new work.
     rank: u8,
     phase: AgentKind,
 }

@@ -113,7 +113,7 @@ pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -
 pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
     match phase {
         AgentKind::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
-        AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator => card.status != Status::InProgress,
+        AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator | AgentKind::Oracle => card.status != Status::InProgress,
     }
 }
 
@@ -372,12 +372,20 @@ impl<'a> Watcher<'a> {
         };
         if with_inbox {
             view.unread = db.unread(&self.project, &Run::agent_name(self.run.phase, &self.run.task_id)).await?;
+            // Questions are its work, whoever asks.
+            view.unread.urgent |= self.run.phase == AgentKind::Oracle && view.unread.blocking_count > 0;
         }
         if reason == ReadReason::TurnEnd {
             let card = db.card(&self.run.task_id).await?;
             view.card_has_moved = card_has_moved(&card, self.run.phase);
             view.card_is_closed = !card.status.is_open();
             view.has_asked = db.has_asked(&self.run.id).await?;
+            if self.run.phase == AgentKind::Oracle {
+                if let Some(words) = self.state.final_words() {
+                    db.answer_in_words(&self.caller(), words).await?;
+                }
+                view.card_has_moved |= db.oracle_progress(self.run).await?.open == 0;
+            }
         }
         Ok(Event::StoreRead(view))
     }

@@ -57,6 +57,7 @@ fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
         | Requirement::Evidence
         | Requirement::Verdict
         | Requirement::Merged
+        | Requirement::Answers
         | Requirement::Independence => MovePrompt::None,
     }
 }

@@ -36,9 +36,13 @@ impl Db {
                 let Caller::Run(run) = caller else {
                     return Err(Refusal::invalid("question", "only a running agent can ask the human", "Add a comment instead.").into());
                 };
-                if run.phase == AgentKind::Reviewer {
-                    let hint = "Approve the work, or send it back with a comment.".to_owned();
-                    return Err(RunRefusal::WrongAgentKind { phase: run.phase, action: "ask the human".to_owned(), hint }.into());
+                if matches!(run.phase, AgentKind::Reviewer | AgentKind::Oracle) {
+                    let hint = match run.phase {
+                        AgentKind::Oracle => "Say in your answer what you do not know.",
+                        _ => "Approve the work, or send it back with a comment.",
+                    };
+                    let (phase, action, hint) = (run.phase, "ask the human".to_owned(), hint.to_owned());
+                    return Err(RunRefusal::WrongAgentKind { phase, action, hint }.into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 if card.status != Status::InProgress {

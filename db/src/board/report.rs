@@ -8,6 +8,7 @@ use domain::board::status::Status;
 use domain::board::task::event::TaskEvent;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
@@ -124,7 +125,12 @@ async fn titles(connection: &mut SqliteConnection, events: &[Envelope]) -> Resul
     let mut found = BTreeMap::new();
     for id in events.iter().filter_map(|envelope| envelope.task_id.as_ref()) {
         if !found.contains_key(id) {
-            let row = sqlx::query("SELECT title, status FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&mut *connection).await?;
+            let row = sqlx::query("SELECT title, status, phase FROM tasks WHERE id = $1").bind(id.as_str()).fetch_one(&mut *connection).await?;
+            // The task of an oracle is never finished for good.
+            let phase: AgentKind = parsed(&row, "phase")?;
+            if phase == AgentKind::Oracle {
+                continue;
+            }
             found.insert(id.clone(), (row.try_get("title")?, parsed(&row, "status")?));
         }
     }

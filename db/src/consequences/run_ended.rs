@@ -3,9 +3,11 @@
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::board::status::{HeldBy, Status};
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
+use domain::text::excerpt;
 use domain::warroom::claim::ReleaseReason;
 use sqlx::Row;
 
@@ -13,6 +15,7 @@ use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
 use crate::board::task::write::hold;
 use crate::caller::Caller;
+use crate::consequences::oracle_questions;
 use crate::consequences::task_changed::task_changed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -21,6 +24,9 @@ use crate::team::message::run_end;
 use crate::team::minion::write as minion;
 use crate::warroom::claim::write as claim;
 use crate::warroom::freshness::write as freshness;
+
+/// How much of an error the askers of an oracle read, in characters.
+const MAX_PROBLEM: usize = 400;
 
 /// The result of an ended run.
 pub(crate) struct Outcome<'a> {
@@ -57,6 +63,9 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
     }
     if let Some(question) = outcome.question.clone().filter(|_| card.status.is_open() && is_free) {
         attention::request(tx, &Caller::Runner, &card.project_id, &card.id, question).await?;
+    }
+    if card.phase == AgentKind::Oracle {
+        oracle_questions::settle(tx, &card.id).await?;
     }
     task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
 }
@@ -103,6 +112,12 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureCla
             .execute(&mut tx.connection)
             .await?;
         return Ok(());
+    }
+    if card.phase == AgentKind::Oracle {
+        // Its askers need an answer, and the next question tries again. No person has to decide about it.
+        let error = outcome.error.map(|error| format!(" ({})", excerpt(error, MAX_PROBLEM))).unwrap_or_default();
+        let problem = format!("{failures} attempts failed; the last: {}{error}", failure.sentence());
+        return oracle_questions::unanswerable(tx, &card.id, &problem).await;
     }
     let kind = match failure {
         FailureClass::NoOutcome => AttentionKind::NoOutcome,

@@ -32,12 +32,12 @@ pub(crate) const DEPENDENTS: &str = "SELECT t.id, t.attention, d.depends_on, tar
   ORDER BY length(t.id), t.id, d.depends_on";
 
 /// One task of the project that is done, one that needs attention, and one that the runner may work on. These three decide whether the
-/// project is complete.
+/// project is complete. The tasks of oracles, at most one for each zone, do not count.
 pub(crate) const COMPLETION: &str = "WHERE t.id IN (
-    (SELECT id FROM tasks WHERE project_id = $1 AND status = 'done' LIMIT 1),
-    (SELECT id FROM tasks WHERE project_id = $1 AND attention IS NOT NULL LIMIT 1),
+    (SELECT id FROM tasks WHERE project_id = $1 AND status = 'done' AND phase <> 'oracle' LIMIT 1),
+    (SELECT id FROM tasks WHERE project_id = $1 AND attention IS NOT NULL AND phase <> 'oracle' LIMIT 1),
     (SELECT id FROM tasks WHERE project_id = $1 AND status IN ('backlog', 'in_progress', 'in_review')
-       AND (held_by IS NULL OR held_by = 'plan') LIMIT 1))";
+       AND (held_by IS NULL OR held_by = 'plan') AND phase <> 'oracle' LIMIT 1))";
 
 /// The newest child of a plan, one that is done and one of each open status. These decide whether a round is due.
 pub(crate) const CHILDREN: &str = "WHERE t.id IN (

@@ -1,5 +1,6 @@
 //! A task moves: when it is done, the result of its managed agents is derived; when it is finished, they leave; when it is put back, its claims pass on; when
-//! it is submitted, its changes are compared with the claims; the participants concerned are notified; its open question is closed.
+//! it is submitted, its changes are compared with the claims; the participants concerned are notified; its open question is closed, and so are those
+//! to its oracle when it is cancelled.
 //!
 //! The board alone shows moves of managed agents. [`super::task_changed`] follows once all moves of a use case are made.
 
@@ -24,6 +25,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::warroom::claim::write as claim;
+use crate::warroom::oracle::write as oracle;
 use crate::warroom::result::write as result;
 
 /// Moves a task as the transition table allows.
@@ -45,6 +47,9 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
     if let (Status::InReview, EvidenceResult::Evidence(evidence)) = (change.to, found) {
         tasks::record_changed_files(tx, &card.id, &evidence.changed_paths).await?;
         claim::hand_in::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
+    }
+    if change.to == Status::Cancelled && card.phase == AgentKind::Oracle {
+        oracle::fail_open(tx, &card.id, &format!("its task {} was cancelled", card.id)).await?;
     }
     notify_move(tx, caller, task, &change).await?;
     moves::record_decisions(tx, caller, card, change);

@@ -15,6 +15,7 @@ mod heat_map;
 mod index;
 pub(in crate::tests) mod knowledge;
 mod lead;
+mod managed_oracle;
 mod model;
 mod old_task;
 mod oracle;

@@ -20,9 +20,8 @@ use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::team::participant::row as participant;
 
-/// The most items that one list returns, and the most bytes of texts that one reading returns.
+/// The most items that one list returns.
 const MAX_ITEMS: u32 = 100;
-const MAX_READ_BYTES: usize = 24_000;
 
 /// The knowledge of a project that a call asks for, newest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -140,7 +139,7 @@ impl Db {
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let name = participant::load(&mut tx.connection, caller, &project).await?.name;
-                let mut items = match given.as_deref().map(topic).transpose()? {
+                let items = match given.as_deref().map(topic).transpose()? {
                     Some(topic) => {
                         let found = row::of_topic(&mut tx.connection, &project, &topic).await?;
                         if found.is_empty() {
@@ -150,16 +149,7 @@ impl Db {
                     }
                     None => row::unread(&mut tx.connection, &project, &name).await?,
                 };
-                let mut bytes = 0;
-                let fitting = items.iter().take_while(|item| {
-                    bytes += item.body.len() + item.evidence.as_ref().map_or(0, String::len);
-                    bytes <= MAX_READ_BYTES
-                });
-                let fitting = fitting.count().max(1);
-                items.truncate(fitting);
-                for item in &items {
-                    write::mark_read(tx, item, &name).await?;
-                }
+                let items = write::read_fitting(tx, items, &name).await?;
                 let unread = row::count_unread(&mut tx.connection, &project, &name).await?;
                 tx.skip_event(NoEventReason::KnowledgeRead);
                 Ok(KnowledgeRead { items, unread })
@@ -173,9 +163,11 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn unread_required_knowledge(&self, caller: &Caller) -> Result<u64> {
-        let Caller::Agent(agent) = caller else { return Ok(0) };
         let mut connection = self.readers.acquire().await?;
-        if row::is_oracle(&mut connection, agent).await? { row::count_unread(&mut connection, &agent.project_id, &agent.name).await } else { Ok(0) }
+        match row::required_reader(&mut connection, caller).await? {
+            Some((project, name)) => row::count_unread(&mut connection, &project, &name).await,
+            None => Ok(0),
+        }
     }
 
     /// Lists knowledge of a project, newest first.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::agent::{EVERYONE, HUMAN, MANAGED};
 use domain::team::person::participant as participant_of;
 use domain::warroom::zone::lookup::zones_of;
 use domain::warroom::zone::name::validate_name;
@@ -18,6 +18,7 @@ use domain::warroom::zone::{MAX_ZONES, NewZone, Zone, ZoneEvent};
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
+use crate::consequences::oracle_questions::unanswerable;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -61,6 +62,9 @@ impl Db {
                         continue;
                     }
                     write::store(&mut tx.connection, &zone).await?;
+                    if zone.oracle.as_deref() != Some(MANAGED) {
+                        dismiss(tx, &project, &zone.name, "has another expert now").await?;
+                    }
                     tx.record_without_card(caller, &project, None, ZoneEvent::Set { zone: zone.name.clone() });
                     changed = true;
                     zones.retain(|before| before.name != zone.name);
@@ -87,6 +91,7 @@ impl Db {
                 let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 participant.require_lead("removing a zone")?;
                 lead::require_zone(&participant, Some(&name), "removing a zone")?;
+                dismiss(tx, &project, &name, "was removed").await?;
                 let removed = sqlx::query(write::REMOVE).bind(project.as_str()).bind(&name).execute(&mut tx.connection).await?;
                 if removed.rows_affected() == 0 {
                     return Err(Refusal::not_found("zone", &name).into());
@@ -162,6 +167,14 @@ async fn acceptable(tx: &mut Tx, roster: &Roster, author: &Participant, project:
     })
 }
 
+/// Ends the questions to the managed oracle that a zone had, if any are open.
+async fn dismiss(tx: &mut Tx, project: &ProjectId, zone: &str, why: &str) -> Result<()> {
+    match row::oracle_task(&mut tx.connection, project, zone).await? {
+        Some(task) => unanswerable(tx, &task, &format!("the zone {zone} {why}")).await,
+        None => Ok(()),
+    }
+}
+
 /// Resolves a participant that `speaker` named. One that the zone has already stays, even if its agent left.
 async fn resolved(
     tx: &mut Tx,
@@ -172,7 +185,7 @@ async fn resolved(
     kept: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(given) = given.map(str::trim).filter(|given| !given.is_empty()) else { return Ok(None) };
-    if kept == Some(given) {
+    if kept == Some(given) || (field == "oracle" && given == MANAGED) {
         return Ok(Some(given.to_owned()));
     }
     let name = roster.mailbox(tx, speaker, given).await?;

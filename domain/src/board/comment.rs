@@ -16,6 +16,7 @@ vocabulary! {
         Coder = "coder",
         Reviewer = "reviewer",
         Orchestrator = "orchestrator",
+        Oracle = "oracle",
         Human = "human",
         Runner = "runner",
         Agent = "agent",

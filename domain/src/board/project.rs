@@ -124,12 +124,14 @@ pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], max_rounds: 
     (added_since && next <= max_rounds).then_some(next)
 }
 
-/// Whether no work remains: some card is done, none needs attention, no plan awaits approval, no round is due, and the only open cards
+/// Whether no work remains, apart from questions to oracles: some card is done, none needs attention, no plan awaits approval, no round is due, and the only open cards
 /// are those that the human holds.
 pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
+    // A question is not work.
+    let mut cards = cards.iter().filter(|card| card.phase != AgentKind::Oracle);
     !round_is_due
-        && cards.iter().any(|card| card.status == Status::Done)
-        && cards.iter().all(|card| card.attention.is_none() && (!card.status.is_open() || matches!(card.held_by, Some(HeldBy::Human | HeldBy::Stop))))
+        && cards.clone().any(|card| card.status == Status::Done)
+        && cards.all(|card| card.attention.is_none() && (!card.status.is_open() || matches!(card.held_by, Some(HeldBy::Human | HeldBy::Stop))))
 }
 
 /// Returns the name of the project branch.

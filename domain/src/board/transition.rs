@@ -12,8 +12,8 @@ use crate::board::status::Status;
 use crate::runs::agent_kind::AgentKind;
 use crate::vocabulary::vocabulary;
 
-use Mover::{Assignee, Coder, Human, Lead, Orchestrator, Planner, Reviewer, Runner, Verifier};
-use Requirement::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Independence, Merged, Nothing, Reason, Verdict};
+use Mover::{Assignee, Coder, Human, Lead, Oracle, Orchestrator, Planner, Reviewer, Runner, Verifier};
+use Requirement::{Answers, Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Independence, Merged, Nothing, Reason, Verdict};
 use Status::{Backlog, Cancelled, Done, InProgress, InReview};
 
 vocabulary! {
@@ -25,6 +25,7 @@ vocabulary! {
         Coder = "coder",
         Reviewer = "reviewer",
         Orchestrator = "orchestrator",
+        Oracle = "oracle",
         /// The external agent that the task is assigned to.
         Assignee = "assignee",
         /// A trusted agent with the role lead.
@@ -41,6 +42,7 @@ impl From<AgentKind> for Mover {
             AgentKind::Coder => Coder,
             AgentKind::Reviewer => Reviewer,
             AgentKind::Orchestrator => Orchestrator,
+            AgentKind::Oracle => Oracle,
         }
     }
 }
@@ -55,6 +57,8 @@ vocabulary! {
         Evidence = "evidence",
         /// Tasks were created, or a reason says why none are needed.
         ChildrenOrReason = "children_or_reason",
+        /// Every question about the zone is answered.
+        Answers = "answers",
         /// A verdict on the newest commit, from a session that did not write it.
         Verdict = "verdict",
         /// The move itself approves the newest commit and queues its merge; `merge: false` closes the task without a merge.
@@ -78,6 +82,7 @@ impl Requirement {
             DependenciesDone => "every dependency done and no hold",
             Evidence => "a clean checkout with commits beyond the base (an empty diff needs a comment from this run)",
             ChildrenOrReason => "created tasks, or a reason why none are needed",
+            Answers => "every question about the zone answered",
             Verdict => "a verdict on the newest commit, from a session that did not write it",
             Approval => "nothing: the move approves the newest commit and queues its merge",
             Merged => "the approved commit merged",
@@ -102,6 +107,9 @@ pub struct Rule {
 const ANY: &[AgentKind] = AgentKind::ALL;
 const CODER: &[AgentKind] = &[AgentKind::Coder];
 const PLANNING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
+const ORACLE: &[AgentKind] = &[AgentKind::Oracle];
+/// Tasks that somebody planned. A question, and nobody else, brings the task of an oracle back.
+const PLANNED: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Reviewer, AgentKind::Orchestrator];
 
 /// Every legal move. A move from in_review to itself is an approval, and one from done to itself a verification.
 pub const TABLE: &[Rule] = &[
@@ -129,8 +137,13 @@ pub const TABLE: &[Rule] = &[
     // It failed; a lead can reassign it.
     Rule { from: InProgress, to: Cancelled, movers: &[Assignee], phases: CODER, requirement: Reason },
     Rule { from: InReview, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
-    Rule { from: Cancelled, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
+    Rule { from: Cancelled, to: Backlog, movers: &[Human], phases: PLANNED, requirement: Nothing },
     Rule { from: Cancelled, to: Backlog, movers: &[Lead], phases: CODER, requirement: Nothing },
+    // The task of an oracle is open while a question is.
+    Rule { from: InProgress, to: Done, movers: &[Runner], phases: ORACLE, requirement: Answers },
+    Rule { from: Backlog, to: Done, movers: &[Runner], phases: ORACLE, requirement: Answers },
+    Rule { from: Done, to: Backlog, movers: &[Runner], phases: ORACLE, requirement: Nothing },
+    Rule { from: Cancelled, to: Backlog, movers: &[Runner], phases: ORACLE, requirement: Nothing },
 ];
 
 /// Returns the rule that allows `mover` to move a task of `phase`, or none if the move is illegal.

@@ -124,7 +124,7 @@ pub const TABLE: &[Row] = &[
     row("sandbox", Page::Sandbox, "chosen by what works, see [Sandbox](#sandbox)", "`none`, `jail` or `jail+net`"),
     row("sandbox_min", Page::Sandbox, "`none`", "agents never start in a weaker sandbox"),
     row("agent_command", Page::Roles, "`[\"claude\"]`", "a program that supports Claude Code's streams of JSON, and its first arguments"),
-    row("agents.PHASE.model", Page::Roles, "chosen by Claude Code", "the model; PHASE is `planner`, `coder`, `reviewer` or `orchestrator`"),
+    row("agents.PHASE.model", Page::Roles, "chosen by Claude Code", "the model; PHASE is `planner`, `coder`, `reviewer`, `orchestrator` or `oracle`"),
     row("agents.PHASE.system_prompt_file", Page::Roles, "built in, see `agents/`", "a file that replaces the prompt"),
     row(
         "agents.PHASE.max_parallel",

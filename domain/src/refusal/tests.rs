@@ -339,6 +339,10 @@ fn codes_sentences_and_hints_are_stable() {
         Read the files yourself, or ask a lead to name an oracle with set_zone.
     own-zone: you are the oracle of the zone audio
         Answer from your notes and the code. read_intel returns what is new.
+    questions-open: TASK-009 has questions that are not answered (2)
+        Answer each with send and reply_to; a person may cancel the task instead.
+    managed-oracle: the oracle of the zone audio is started by the runner, and answers questions alone
+        Ask it with ask_oracle, or name the agent that works there.
     codeowners-missing: main has no file CODEOWNERS
         Propose zones from the code map, or commit .github/CODEOWNERS, CODEOWNERS or docs/CODEOWNERS.
     code-map-not-made: the code map was not made: it was killed

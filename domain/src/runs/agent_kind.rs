@@ -1,4 +1,4 @@
-//! The four kinds of managed agents. Must not know any other noun.
+//! The five kinds of managed agents. Must not know any other noun.
 
 use crate::vocabulary::vocabulary;
 
@@ -9,5 +9,7 @@ vocabulary! {
         Coder = "coder",
         Reviewer = "reviewer",
         Orchestrator = "orchestrator",
+        /// The expert of one zone, which answers questions.
+        Oracle = "oracle",
     }
 }

@@ -7,7 +7,9 @@ mod name;
 pub mod refusal;
 
 pub use health::Health;
-pub use name::{EVERYONE, HUMAN, MAX_NAME_BYTES, NameError, RUNNER, full_name, have_same_short_name, is_managed_name, is_short_for, resolve};
+pub use name::{
+    EVERYONE, HUMAN, MANAGED, MAX_NAME_BYTES, NameError, RUNNER, full_name, have_same_short_name, is_managed_name, is_short_for, resolve,
+};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

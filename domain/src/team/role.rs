@@ -31,6 +31,7 @@ impl From<AgentKind> for Role {
             AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,
             AgentKind::Coder => Self::Coder,
             AgentKind::Reviewer => Self::Reviewer,
+            AgentKind::Oracle => Self::Researcher,
         }
     }
 }

@@ -31,6 +31,7 @@ impl AgentClass {
             AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,
             AgentKind::Coder => Self::Coder,
             AgentKind::Reviewer => Self::Builder,
+            AgentKind::Oracle => Self::Oracle,
         }
     }
 
@@ -101,6 +102,6 @@ mod tests {
     #[test]
     fn kind_of_a_managed_agent_decides_its_class() {
         let classes = AgentKind::ALL.iter().map(|kind| AgentClass::of(*kind)).collect::<Vec<_>>();
-        assert_eq!(classes, [AgentClass::Lead, AgentClass::Coder, AgentClass::Builder, AgentClass::Lead]);
+        assert_eq!(classes, [AgentClass::Lead, AgentClass::Coder, AgentClass::Builder, AgentClass::Lead, AgentClass::Oracle]);
     }
 }

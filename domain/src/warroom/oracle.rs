@@ -2,6 +2,9 @@
 //!
 //! It must not know how questions reach an oracle, or how long the asker waits.
 
+pub mod briefing;
+pub mod expert;
+pub mod note;
 pub mod refusal;
 
 use std::collections::BTreeMap;
@@ -9,11 +12,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::expert::Expert;
 use self::refusal::OracleRefusal;
 use super::zone::Zone;
 use super::zone::lookup::zone_of;
 use crate::event::kinds::events;
-use crate::id::ProjectId;
+use crate::id::{ProjectId, TaskId};
 use crate::refusal::Refusal;
 use crate::refusal::general::GeneralRefusal;
 use crate::text::validate_body;
@@ -37,6 +41,12 @@ pub struct OracleQuestion {
     pub question: String,
     pub asked_at: Timestamp,
     pub answer: Option<OracleAnswer>,
+    /// The task of the oracle, if the runner starts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    /// Why the runner does not start the oracle at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
 }
 
 /// The answer to a question. It is never changed.
@@ -46,8 +56,14 @@ pub struct OracleAnswer {
     pub message_id: i64,
     pub text: String,
     pub answered_at: Timestamp,
-    /// The tokens in the context of the oracle by its last report: what the asker would have had to read at most.
+    /// The tokens in the context of the oracle, by its last report or as measured: what the asker would have had to read at most.
     pub context_tokens: Option<u64>,
+    /// When the oracle gave this answer before, if it is from its notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noted_at: Option<Timestamp>,
+    /// Whether it only says why there is no answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// `POST /api/projects/{id}/oracle-questions`.
@@ -72,6 +88,12 @@ pub struct OracleUse {
     pub answer_bytes: u64,
     /// For each answer, the tokens in the context of the oracle: what askers would have had to read at most. Oracles that report nothing add nothing.
     pub context_tokens: u64,
+    /// The answers among them that came from the notes of an oracle that the runner starts, without a run.
+    pub from_notes: u32,
+    /// The task of that oracle, and what its runs consumed.
+    pub task_id: Option<TaskId>,
+    pub tokens: i64,
+    pub cost_micro_usd: i64,
 }
 
 impl NewOracleQuestion {
@@ -88,25 +110,25 @@ impl NewOracleQuestion {
         Ok(question)
     }
 
-    /// Returns the oracles to ask, by name, each with its zones among those asked about. An oracle does not ask itself.
+    /// Returns the oracles to ask, each with its zones among those asked about. An oracle does not ask itself.
     ///
     /// # Errors
     /// When none or too many are named, one is neither a zone nor a file in a zone, a zone has no oracle, or `asker` is the only oracle.
-    pub fn recipients(&self, asker: &str, zones: &[Zone]) -> Result<BTreeMap<String, Vec<String>>, Refusal> {
+    pub fn recipients(&self, asker: &str, zones: &[Zone]) -> Result<BTreeMap<Expert, Vec<String>>, Refusal> {
         if self.zones.is_empty() || self.zones.len() > MAX_ASKED {
             let problem = format!("{} are named, and 1 to {MAX_ASKED} are allowed", self.zones.len());
             return Err(Refusal::invalid("zone", problem, "Name the zone, or the files that the question is about."));
         }
-        let mut recipients: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut recipients: BTreeMap<Expert, Vec<String>> = BTreeMap::new();
         let mut own = None;
         for given in &self.zones {
             let zone = named(given.trim(), zones)?;
-            let Some(oracle) = &zone.oracle else { return Err(OracleRefusal::NoOracle { zone: zone.name.clone() }.into()) };
-            if oracle == asker {
+            let expert = Expert::of(zone).ok_or_else(|| OracleRefusal::NoOracle { zone: zone.name.clone() })?;
+            if matches!(&expert, Expert::Participant(name) if name == asker) {
                 own = Some(zone.name.clone());
                 continue;
             }
-            let asked = recipients.entry(oracle.clone()).or_default();
+            let asked = recipients.entry(expert).or_default();
             if !asked.contains(&zone.name) {
                 asked.push(zone.name.clone());
             }

@@ -32,7 +32,7 @@ pub struct Zone {
     pub paths: Vec<ClaimPath>,
     /// The participant that is responsible for it.
     pub owner: Option<String>,
-    /// The participant that knows it and answers questions about it.
+    /// The participant that knows it and answers questions about it; `managed` for an oracle that the runner starts.
     pub oracle: Option<String>,
     /// The participant that set it.
     pub author: String,
@@ -50,7 +50,7 @@ pub struct NewZone {
     /// The name of an agent or a person.
     #[serde(default)]
     pub owner: Option<String>,
-    /// The name of an agent or a person.
+    /// The name of an agent or a person, or `managed`: the runner starts an oracle of its own when somebody asks.
     #[serde(default)]
     pub oracle: Option<String>,
 }

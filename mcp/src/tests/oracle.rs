@@ -1,6 +1,9 @@
 //! Questions to oracles: an answer that comes during the call is its result, and a later one is a message.
 
 use db::Caller;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
 use domain::warroom::zone::NewZone;
 use serde_json::json;
 
@@ -61,4 +64,65 @@ async fn oracle_that_is_away_is_not_waited_for() {
     ] {
         assert_eq!(call(&mara, "ask_oracle", arguments).await.data["code"], code);
     }
+}
+
+#[tokio::test]
+async fn managed_oracle_is_asked_and_answers_again_from_its_notes() {
+    let board = Board::new().await;
+    let coder = board.coder().await;
+    let server = board.serve().await;
+    let asker = server.modern(&coder.run.token).await;
+    zone(&board, "audio", Some("managed")).await;
+    let question = json!({"zone": "audio/mix.rs", "question": "Who frees the buffer?"});
+    let asking = tokio::spawn(async move { (done(&asker, "ask_oracle", question).await, asker) });
+    let mut commits = board.db.subscribe();
+    let asked = loop {
+        if let Some(asked) = board.db.oracle_questions(&board.project.id, None, 1).await.unwrap().pop() {
+            break asked;
+        }
+        commits.changed().await.unwrap();
+    };
+    let task = asked.task_id.unwrap();
+    let branch = board.project.integration_branch.as_str();
+    let tip = board.sample.repository().ref_sha(branch).unwrap().unwrap();
+    let run = board.reserve(&task, AgentKind::Oracle, Status::Backlog, Some(tip)).await;
+    let oracle = server.modern(&run.token).await;
+    let mut tools: Vec<String> = oracle.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
+    tools.sort_unstable();
+    assert_eq!(tools, ["check_inbox", "fenix_down", "read_intel", "send", "write_note"]);
+    for (tool, arguments) in [
+        ("update_task_status", json!({"task_id": task, "status": "done"})),
+        ("ask_oracle", json!({"zone": "audio", "question": "Why?"})),
+        ("create_task", json!({"title": "More"})),
+        ("set_zone", json!({"name": "audio", "paths": ["src/"]})),
+    ] {
+        refused(&oracle, tool, arguments).await;
+    }
+    done(&oracle, "check_inbox", json!({})).await;
+    let reply = json!({"to_agent": "coder-TASK-002", "message": "The mixer: audio/mix.rs:40", "reply_to": asked.id});
+    done(&oracle, "send", reply).await;
+    let (answered, asker) = asking.await.unwrap();
+    let expected = format!("oracle-{task} on audio (#");
+    assert!(answered.text.starts_with(&expected) && answered.text.ends_with("):\nThe mixer: audio/mix.rs:40"), "{}", answered.text);
+    board.end(&run).await;
+
+    let again = done(&asker, "ask_oracle", json!({"zone": "audio", "question": " who frees THE buffer"})).await;
+    assert!(again.text.contains(", from its notes of 20") && again.text.ends_with("The mixer: audio/mix.rs:40"), "{}", again.text);
+    assert_eq!(board.db.card(&task).await.unwrap().status, Status::Done, "nothing was started");
+
+    // A file of the zone changed, and the project is paused.
+    board.sample.commit_on(branch, &[("audio/mix.rs", Some("new"))], "change");
+    board.db.pause_project(&Caller::owner(), &board.project.id).await.unwrap();
+    let db = board.db.clone();
+    let paused = tokio::spawn(async move {
+        let mut commits = db.subscribe();
+        while db.card(&task).await.unwrap().status != Status::Backlog {
+            commits.changed().await.unwrap();
+        }
+        // As the next schedule does.
+        db.set_wait_reasons(vec![(task, Some(WaitReason::Paused))]).await.unwrap();
+    });
+    let waits = done(&asker, "ask_oracle", json!({"zone": "audio", "question": "Who frees the buffer?"})).await;
+    assert!(waits.text.contains("is not started yet (paused by a human), and answers question #"), "{}", waits.text);
+    paused.await.unwrap();
 }

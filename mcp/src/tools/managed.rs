@@ -18,6 +18,8 @@ pub(crate) struct Managed {
     /// Arguments that are listed only where they are needed.
     hidden: &'static [(&'static str, Need)],
     adapt: Option<Adapt>,
+    /// Whether oracles, which only answer, are listed it.
+    to_oracles: bool,
 }
 
 /// Adapts the arguments of a tool to an agent kind, and returns the description for it.
@@ -48,6 +50,8 @@ pub(crate) enum Need {
 }
 
 pub(crate) const EVERY_KIND: &[AgentKind] = AgentKind::ALL;
+/// The kinds that work on tasks. An oracle answers questions.
+pub(crate) const WORKERS: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Reviewer, AgentKind::Orchestrator];
 pub(crate) const PLANNERS: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 // A reviewer judges existing work, so it has no questions.
 pub(crate) const CAN_ASK: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator];
@@ -61,7 +65,7 @@ impl Managed {
     pub(crate) const NOBODY: Self = Self::of(&[]);
 
     pub(crate) const fn of(kinds: &'static [AgentKind]) -> Self {
-        Self { kinds, need: Need::Always, unlisted: &[], hidden: &[], adapt: None }
+        Self { kinds, need: Need::Always, unlisted: &[], hidden: &[], adapt: None, to_oracles: false }
     }
 
     /// Lists the tool only where it is needed.
@@ -79,13 +83,21 @@ impl Managed {
         Self { hidden, ..self }
     }
 
+    /// Lists the tool to oracles too, whatever others need.
+    pub(crate) const fn listed_to_oracles(self) -> Self {
+        Self { to_oracles: true, ..self }
+    }
+
     pub(crate) const fn adapted(self, adapt: Adapt) -> Self {
         Self { adapt: Some(adapt), ..self }
     }
 
     /// Whether an agent of this kind, which may call the tool, is listed it.
     pub(crate) fn is_listed(&self, kind: AgentKind, in_use: FeaturesInUse) -> bool {
-        self.need.is_met(in_use) && !self.unlisted.contains(&kind)
+        match kind {
+            AgentKind::Oracle => self.to_oracles,
+            _ => self.need.is_met(in_use) && !self.unlisted.contains(&kind),
+        }
     }
 
     /// Rewrites a listed tool for an agent of this kind.

@@ -36,6 +36,8 @@ pub struct JailRequest {
     pub checkout: PathBuf,
     /// The branch that the agent may move. Without one, no reference can be written.
     pub branch: Option<String>,
+    /// Whether the agent neither edits nor runs commands, so that nothing of the repository has to be written.
+    pub is_read_only: bool,
     /// The run's folder, without symbolic links. It may not exist yet.
     pub run_dir: PathBuf,
     /// The names of the files in the run's folder that the agent reads.
@@ -78,7 +80,7 @@ impl JailRequest {
         }
         self.add_repository(&mut mounts)?;
         let git_file = self.checkout.join(".git");
-        mounts.require(&self.checkout, MountAccess::Write)?;
+        mounts.require(&self.checkout, self.work_access())?;
         mounts.require(&git_file, MountAccess::Read)?;
         mounts.require(&self.board, MountAccess::Read)?;
         for file in &self.files {
@@ -100,6 +102,11 @@ impl JailRequest {
             cwd: required(&self.checkout)?,
             hidden,
         })
+    }
+
+    /// The access to what work in a checkout changes.
+    const fn work_access(&self) -> MountAccess {
+        if self.is_read_only { MountAccess::Read } else { MountAccess::Write }
     }
 
     /// The folders that are empty in the jail: all homes, our data, and the checkouts of other agents.
@@ -139,14 +146,14 @@ impl JailRequest {
     fn add_repository(&self, mounts: &mut Mounts) -> Result<(), JailError> {
         mounts.require(&self.git_dir, MountAccess::Read)?;
         let objects = self.git_dir.join("objects");
-        mounts.require(&objects, MountAccess::Write)?;
+        mounts.require(&objects, self.work_access())?;
         mounts.require(&objects.join("info"), MountAccess::Read)?;
         if let Some(branch) = &self.branch {
             let RefFolders { refs, log } = RefFolders::of(&self.git_dir, branch)?;
             mounts.require(&refs, MountAccess::Write)?;
             mounts.require(&log, MountAccess::Write)?;
         }
-        mounts.require(&self.admin, MountAccess::Write)?;
+        mounts.require(&self.admin, self.work_access())?;
         for name in ["commondir", "gitdir", "config.worktree"] {
             mounts.require(&self.admin.join(name), MountAccess::Read)?;
         }

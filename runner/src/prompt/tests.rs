@@ -145,6 +145,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         inbox: &EMPTY,
         resumes: false,
         setup: "",
+        oracle: None,
     }
 }
 
@@ -327,6 +328,10 @@ fn reminders_and_messages_are_stable() {
 
     <reminder>
     Your turn ended without an outcome: TASK-002 has not moved, so your work does not count yet. If you are finished, call complete_task with task_id TASK-002, after create_subtasks if more work is needed. If you cannot continue, explain why with add_comment first.
+    </reminder>
+
+    <reminder>
+    Your turn ended, and questions about your zone are open. Answer each with send and reply_to; where you do not know, say so.
     </reminder>
     ");
     insta::assert_snapshot!(message("/compact\n</message><issue>"), @r#"

@@ -165,7 +165,7 @@ pub(crate) async fn plan_checkout(
         (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         // An orchestrator compares the whole with what the project started from.
         (AgentKind::Orchestrator, _) => (project_branch, tip.clone(), base_tip.unwrap_or(tip), project.base_branch.clone()),
-        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch.clone(), tip.clone(), tip, project_branch),
+        (AgentKind::Planner | AgentKind::Coder | AgentKind::Oracle, _) => (project_branch.clone(), tip.clone(), tip, project_branch),
     };
     Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, checkpoint: None, base, base_branch, rules })
 }
@@ -240,7 +240,10 @@ pub(crate) async fn remove_temporary(project: &Project, run: &Run) -> Result<(),
     let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
     let checkout = path.clone();
     with_files(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await?;
-    forget_sessions(checkout).await;
+    // The next question to an oracle goes on in its session.
+    if run.phase != AgentKind::Oracle {
+        forget_sessions(checkout).await;
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 mod jail;
 mod preparation;
 mod prepare;
+mod session;
 
 use std::path::PathBuf;
 
@@ -140,7 +141,7 @@ async fn new_run(
     plan: Option<&CheckoutPlan>,
     sandbox: SandboxTier,
 ) -> db::Result<NewRun> {
-    let port = if phase == AgentKind::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
+    let port = if matches!(phase, AgentKind::Planner | AgentKind::Oracle) { None } else { lease_port(context, context.db.live_runs().await?).await };
     Ok(NewRun {
         task: task.card.id.clone(),
         phase,

@@ -202,11 +202,13 @@ impl<'a> Scheduler<'a> {
 /// Picks the kind of agent that a task needs next.
 fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
-        (Status::InReview, _) => (0, AgentKind::Reviewer),
-        (Status::InProgress, AgentKind::Coder) => (1, AgentKind::Coder),
-        (_, AgentKind::Orchestrator) => (2, AgentKind::Orchestrator),
-        (_, AgentKind::Planner) => (3, AgentKind::Planner),
-        (_, phase) => (4, phase),
+        (Status::InReview, _) => (1, AgentKind::Reviewer),
+        // Somebody at work waits for it.
+        (_, AgentKind::Oracle) => (0, AgentKind::Oracle),
+        (Status::InProgress, AgentKind::Coder) => (2, AgentKind::Coder),
+        (_, AgentKind::Orchestrator) => (3, AgentKind::Orchestrator),
+        (_, AgentKind::Planner) => (4, AgentKind::Planner),
+        (_, phase) => (5, phase),
     };
     Candidate { card, rank, phase }
 }

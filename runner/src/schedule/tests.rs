@@ -5,6 +5,7 @@ mod claims;
 mod limits;
 mod liveness;
 mod night;
+mod oracle;
 mod overlap;
 mod parking;
 mod pause;

@@ -2,6 +2,7 @@
 
 use db::{Caller, RunCaller, RunEnd};
 use domain::board::card::Card;
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Run;
 use domain::runs::usage::Usage;
@@ -77,7 +78,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
     };
     if current.stop_requested_at.is_some() {
         end.class = EndClass::Stopped;
-    } else if card_has_moved(&card, run.phase) {
+    } else if card_has_moved(&card, run.phase) || (current.hand_over.is_none() && has_answered(context, run, failure).await?) {
         // The work is done, so a failure after it does not matter.
     } else if let Some(interrupt) = current.interrupt.as_ref().filter(|_| !has_asked) {
         // However it exited. The store holds the task, because its agent was to do nothing until somebody wrote to it.
@@ -149,6 +150,15 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         record_handover(context, run, &card, output).await?;
     }
     store_end(context, run, end).await
+}
+
+/// Whether the work of an oracle is done: no question is open, or it answered one and those that came too late are for its next run.
+async fn has_answered(context: &RunContext, run: &Run, failure: Option<FailureClass>) -> db::Result<bool> {
+    if run.phase != AgentKind::Oracle {
+        return Ok(false);
+    }
+    let progress = context.db.oracle_progress(run).await?;
+    Ok(progress.open == 0 || (failure.is_none() && progress.has_answered))
 }
 
 /// Records what is known of a session that was full, if its agent left no handover itself.

@@ -104,6 +104,11 @@ impl OutputState {
         self.words.last()
     }
 
+    /// The words with which the last turn ended, after its last call of a tool. None while the agent works, and after a failure.
+    pub(crate) fn final_words(&self) -> Option<&str> {
+        self.turn_end.filter(|end| !end.is_failure()).and_then(|_| self.words.final_words())
+    }
+
     /// The words with which a turn ended, if they ask for a decision.
     pub(crate) fn question(&self) -> Option<&str> {
         self.words.question()

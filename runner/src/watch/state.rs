@@ -108,6 +108,11 @@ impl WatchState {
         (self.output, self.cause)
     }
 
+    /// The words with which the last turn ended, if it ended in order.
+    pub(super) fn final_words(&self) -> Option<&str> {
+        self.output.final_words()
+    }
+
     /// When the next [`Event::DeadlinePassed`] is due.
     pub(super) fn next_deadline(&self) -> Instant {
         let optional = [

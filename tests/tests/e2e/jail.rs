@@ -45,7 +45,8 @@ const SCENARIO: &str = r#"{"parts": [
     ]}
 ]}"#;
 
-fn jail(options: &mut ServerOptions, tier: SandboxTier) {
+/// Puts the agents of a server into jails.
+pub(crate) fn jail(options: &mut ServerOptions, tier: SandboxTier) {
     options.config.sandbox = Some(tier);
     // The jail sets the one, and the other would be the home.
     options.environment.retain(|(name, _)| name != "IS_SANDBOX" && name != "CLAUDE_CONFIG_DIR");

@@ -30,6 +30,7 @@ mod lost_response;
 mod minions;
 mod newcomer;
 mod operations;
+mod oracles;
 mod orders;
 mod pages;
 mod palette;

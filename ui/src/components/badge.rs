@@ -127,6 +127,7 @@ pub(crate) const fn phase_label(phase: AgentKind) -> &'static str {
         AgentKind::Coder => "Coder",
         AgentKind::Reviewer => "Reviewer",
         AgentKind::Orchestrator => "Orchestrator",
+        AgentKind::Oracle => "Expert",
     }
 }
 
@@ -136,6 +137,7 @@ pub(crate) const fn phase_tone(phase: AgentKind) -> Tone {
         AgentKind::Coder => Tone::Live,
         AgentKind::Reviewer => Tone::Info,
         AgentKind::Orchestrator => Tone::Good,
+        AgentKind::Oracle => Tone::Info,
     }
 }
 
@@ -145,6 +147,7 @@ pub(crate) const fn author_label(author: AuthorRole) -> &'static str {
         AuthorRole::Coder => phase_label(AgentKind::Coder),
         AuthorRole::Reviewer => phase_label(AgentKind::Reviewer),
         AuthorRole::Orchestrator => phase_label(AgentKind::Orchestrator),
+        AuthorRole::Oracle => phase_label(AgentKind::Oracle),
         AuthorRole::Human => "You",
         AuthorRole::Runner => "Runner",
         AuthorRole::Agent => "Agent",
@@ -157,6 +160,7 @@ pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
         AuthorRole::Coder => phase_tone(AgentKind::Coder),
         AuthorRole::Reviewer => phase_tone(AgentKind::Reviewer),
         AuthorRole::Orchestrator => phase_tone(AgentKind::Orchestrator),
+        AuthorRole::Oracle => phase_tone(AgentKind::Oracle),
         AuthorRole::Agent => Tone::Live,
         AuthorRole::Human | AuthorRole::Runner => Tone::Neutral,
     }

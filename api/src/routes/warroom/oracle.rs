@@ -1,5 +1,7 @@
 //! Questions to the oracles of zones, and what those answered.
 
+use std::path::Path;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
@@ -47,7 +49,8 @@ pub(crate) async fn list_oracle_questions(
 
 /// Ask the oracles of zones
 ///
-/// Each oracle gets one message, and its reply to that message is the answer. A question that waits for its answer is not sent twice.
+/// Each oracle gets one message, and its reply to that message is the answer. A question that waits for its answer is not sent twice. A managed
+/// oracle answers from its notes if it answered the same question and no file of its zone changed since; else the runner starts it.
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/oracle-questions",
@@ -65,14 +68,24 @@ pub(crate) async fn ask_oracle(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewOracleQuestion>,
 ) -> Result<(StatusCode, Json<List<OracleQuestion>>)> {
-    let asked = state.db.ask_oracle(&caller, &project, new).await?;
+    // Asking refuses a bad question.
+    let notes = state.db.oracle_notes(&project, &new).await.unwrap_or_default();
+    let notes = match notes.is_empty() {
+        true => Vec::new(),
+        false => {
+            let project = state.db.project(&project).await?;
+            // Where the repository cannot be read, the oracle reads it.
+            repo::holding_notes(Path::new(&project.git_dir), &project.integration_branch, notes).await.unwrap_or_default()
+        }
+    };
+    let asked = state.db.ask_oracle(&caller, &project, new, notes).await?;
     Ok((StatusCode::CREATED, Json(List { items: asked.questions, next: None })))
 }
 
 /// Show what the oracle of each zone answered so far
 ///
 /// `context_tokens` is measured: for each answer, the tokens that its oracle had in its context by its last report. The asker would have had to
-/// read so much at most, and read `answer_bytes` instead.
+/// read so much at most, and read `answer_bytes` instead. `tokens` and `cost_micro_usd` are what the runs of a managed oracle consumed.
 #[utoipa::path(
     get,
     path = "/api/projects/{id}/oracle-use",

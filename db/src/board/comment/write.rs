@@ -51,6 +51,7 @@ pub(crate) fn role(caller: &Caller) -> AuthorRole {
             AgentKind::Coder => AuthorRole::Coder,
             AgentKind::Reviewer => AuthorRole::Reviewer,
             AgentKind::Orchestrator => AuthorRole::Orchestrator,
+            AgentKind::Oracle => AuthorRole::Oracle,
         },
         Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
     }

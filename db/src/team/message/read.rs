@@ -122,6 +122,17 @@ pub(super) async fn receipt(connection: &mut SqliteConnection, project: &Project
     row.map(|row| Ok(Receipt { answer: row.try_get("answer_seq")?, is_in_conversation: row.try_get("is_in_conversation")? })).transpose()
 }
 
+/// Whether a message has not reached its recipient yet.
+pub(crate) async fn is_pending(connection: &mut SqliteConnection, message: i64, name: &str) -> Result<bool> {
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT 1 FROM deliveries WHERE message_id = $1 AND recipient = $2 AND state IN ('pending', 'on_stdin')")
+            .bind(message)
+            .bind(name)
+            .fetch_optional(connection)
+            .await?;
+    Ok(found.is_some())
+}
+
 /// Lists the direct messages that `name` never received and whose senders were not notified: id and sender.
 pub(super) async fn undelivered(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Vec<(i64, String)>> {
     Ok(sqlx::query_as(UNDELIVERED).bind(project.as_str()).bind(name).bind(RUNNER).fetch_all(connection).await?)

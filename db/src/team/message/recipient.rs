@@ -3,6 +3,8 @@
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
 use domain::warroom::claim::ClaimPath;
+use domain::warroom::oracle::expert::Expert;
+use domain::warroom::oracle::refusal::OracleRefusal;
 use domain::warroom::zone::Zone;
 use domain::warroom::zone::lookup::zone_of;
 use domain::warroom::zone::refusal::ZoneRefusal;
@@ -60,6 +62,10 @@ async fn expert(tx: &mut Tx, roster: &Roster, sender: &str, given: &str) -> Resu
     let zones = zones::of_project(&mut tx.connection, &roster.project).await?;
     let zone = find(&zones, given)?;
     let mut refused = ZoneRefusal::NoExpert { zone: zone.name.clone() }.into();
+    if Expert::of(zone).is_some_and(|expert| matches!(expert, Expert::Managed { .. })) {
+        // A message starts nobody, so that nobody would read it.
+        return Err(OracleRefusal::NoMailbox { zone: zone.name.clone() }.into());
+    }
     for name in zone.oracle.iter().chain(&zone.owner) {
         match roster.mailbox(tx, sender, name).await {
             Err(Error::Refused(refusal)) => refused = refusal,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::post::post_with_copies;
+use super::recipient::Recipient;
 use super::row::AcknowledgedMessage;
 use super::write::{Arrived, OutgoingMessage};
 use super::{post, read, recipient, write};
@@ -26,6 +27,7 @@ use crate::warroom::battle_plan::row as battle_plans;
 use crate::warroom::context_left::row::require_fresh_report;
 use crate::warroom::knowledge::row as knowledge;
 use crate::warroom::lead::row::party;
+use crate::warroom::oracle::row as questions;
 use crate::warroom::oracle::write as oracle;
 use crate::warroom::trigger::write::{self as trigger, Order};
 
@@ -58,7 +60,10 @@ impl Db {
                 let roster = Roster::load(tx, &project).await?;
                 let participant = participant::from_roster(tx, caller, &roster).await?;
                 let content = text::validate_body("message", &new.content)?;
-                let recipients = recipient::resolve(tx, &roster, &participant.name, &new.to).await?;
+                let recipients = match answered_asker(tx, caller, &new).await? {
+                    Some(asker) => vec![Recipient { name: asker, by_zone: false }],
+                    None => recipient::resolve(tx, &roster, &participant.name, &new.to).await?,
+                };
                 let by_zone: Vec<String> = recipients.iter().filter(|one| one.by_zone).map(|one| one.name.clone()).collect();
                 let mut further: Vec<String> = recipients.into_iter().map(|one| one.name).collect();
                 let to = further.remove(0);
@@ -115,6 +120,14 @@ impl Db {
         })
         .await
     }
+}
+
+/// The recipient of an answer of a managed oracle. An asker that has left by now leaves the answer to those who ask the same later.
+async fn answered_asker(tx: &mut Tx, caller: &Caller, new: &NewMessage) -> Result<Option<String>> {
+    let (Caller::Run(run), Some(id)) = (caller, new.reply_to) else { return Ok(None) };
+    let question = questions::read(&mut tx.connection, id).await?;
+    let own = question.filter(|question| question.task_id.as_ref() == Some(&run.task_id) && question.answer.is_none());
+    Ok(own.map(|question| question.asker).filter(|asker| asker == new.to.trim()))
 }
 
 /// Refuses a sender with undelivered messages or an old report about its context, and an oracle with unread knowledge. Returns the messages of

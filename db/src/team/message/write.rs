@@ -241,6 +241,19 @@ pub(super) async fn mark_arrived(tx: &mut Tx, name: &str, messages: &[i64]) -> R
     Ok(())
 }
 
+/// Marks a message as read by `name`, because what it asks is settled.
+pub(crate) async fn mark_settled(tx: &mut Tx, message: i64, name: &str) -> Result<()> {
+    sqlx::query(
+        "UPDATE deliveries SET state = 'read', read_at = $3, stdin_line_id = NULL WHERE message_id = $1 AND recipient = $2 AND read_at IS NULL",
+    )
+    .bind(message)
+    .bind(name)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
 /// Marks all messages to `name` as read, because nobody will receive them under this name.
 pub(crate) async fn mark_all_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query(

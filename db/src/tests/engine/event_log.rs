@@ -256,7 +256,7 @@ async fn warroom(store: &Store) {
     let uma = store.member("uma", &[]).await;
     store.db.set_zone(&Caller::owner(), &store.project, NewZone { oracle: Some("human".to_owned()), ..zone }).await.unwrap();
     let question = NewOracleQuestion { zones: vec!["audio".to_owned()], question: "Why?".to_owned() };
-    let asked = store.db.ask_oracle(&uma, &store.project, question).await.unwrap().questions.remove(0);
+    let asked = store.db.ask_oracle(&uma, &store.project, question, Vec::new()).await.unwrap().questions.remove(0);
     let answer = NewMessage { to: "uma".to_owned(), content: "Because".to_owned(), cc: Vec::new(), task_id: None, reply_to: Some(asked.id) };
     store.db.send(&Caller::owner(), &store.project, answer).await.unwrap();
     store.db.debrief(&Caller::owner(), &other, NewDebrief { summary: "All is found".to_owned() }).await.unwrap();

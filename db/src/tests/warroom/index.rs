@@ -179,6 +179,10 @@ async fn answered_questions_to_oracles_cost_only_who_lists_them() {
     for (statement, index) in [
         (oracle::PAGE, "oracle_questions_by_project (project_id=? AND id<?)"),
         (oracle::OPEN, "open_oracle_questions (project_id=? AND asker=? AND oracle=?)"),
+        (oracle::OPEN_OF_TASK, "oracle_questions_by_task (task_id=? AND answered_at=?)"),
+        (oracle::ANSWERED_SINCE, "oracle_questions_by_task (task_id=? AND answered_at>?)"),
+        (oracle::NOTE, "oracle_notes (task_id=? AND topic=?)"),
+        (oracle::USE, "(project_id=?"),
         (COUNT, "(project_id=? AND name=?)"),
         (REMOVE_OLD, "oracle_questions_removable (asked_at<?)"),
     ] {

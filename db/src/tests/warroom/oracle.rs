@@ -22,7 +22,7 @@ async fn zone(store: &Store, name: &str, oracle: Option<&str>) {
 
 async fn ask_about(store: &Store, by: &Caller, zones: &[&str], question: &str) -> Result<Asked> {
     let zones = zones.iter().map(|zone| (*zone).to_owned()).collect();
-    store.db.ask_oracle(by, &store.project, NewOracleQuestion { zones, question: question.to_owned() }).await
+    store.db.ask_oracle(by, &store.project, NewOracleQuestion { zones, question: question.to_owned() }, Vec::new()).await
 }
 
 async fn reply(store: &Store, by: &Caller, to: &str, question: &OracleQuestion, text: &str) -> i64 {
@@ -57,7 +57,7 @@ async fn question_reaches_the_oracle_and_its_reply_is_the_answer() {
     assert_eq!(ask_about(&store, &call(&coder.caller, "1"), &["audio/mix.rs"], "Who frees the buffer?").await.unwrap(), asked, "a repeated call");
     let again = ask_about(&store, &coder.caller, &["audio"], "Who frees the buffer?").await.unwrap();
     assert_eq!((again.questions, store.db.latest()), (asked.questions.clone(), seq), "it waits already");
-    assert!(!store.db.are_answered(&[question.id]).await.unwrap());
+    assert!(!store.db.are_settled(&[question.id]).await.unwrap());
     let read = store.inbox_texts(&ivy).await;
     assert!(read[0].starts_with("Question about the zone audio. ") && read[0].ends_with("\n\nWho frees the buffer?"), "{read:?}");
     let report = ContextReport { context: "Audio".to_owned(), tokens_used: Some(80_000), tokens_limit: Some(200_000) };
@@ -72,7 +72,7 @@ async fn question_reaches_the_oracle_and_its_reply_is_the_answer() {
     let answer = reply(&store, &ivy, "coder-TASK-001", question, "The mixer: audio/mix.rs:40").await;
     assert_eq!(store.kinds_since(seq).await, ["message_sent", "oracle_answered"]);
     reply(&store, &ivy, "coder-TASK-001", question, "Or the pool").await;
-    assert!(store.db.are_answered(&[question.id]).await.unwrap());
+    assert!(store.db.are_settled(&[question.id]).await.unwrap());
     assert_eq!(questions(&store).await, ["coder-TASK-001 → ivy (audio): The mixer: audio/mix.rs:40 Some(80000)"], "the first reply counts");
     let [used] = store.db.oracle_use(&store.project).await.unwrap().try_into().unwrap();
     assert_eq!((used.questions, used.answers, used.answer_bytes, used.context_tokens), (1, 1, 26, 80_000));

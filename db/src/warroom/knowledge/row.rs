@@ -2,6 +2,8 @@
 //! [`domain::warroom::knowledge::MAX_LIVE`]; closed ones cost only who asks for them. Must not change anything.
 
 use domain::id::ProjectId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
 use domain::warroom::knowledge::refusal::KnowledgeRefusal;
 use domain::warroom::knowledge::{Knowledge, KnowledgeKind, KnowledgeState};
 use sqlx::sqlite::SqliteRow;
@@ -95,7 +97,7 @@ pub(super) async fn count_live(connection: &mut SqliteConnection, project: &Proj
 }
 
 /// Lists what a participant has not read, oldest first.
-pub(super) async fn unread(connection: &mut SqliteConnection, project: &ProjectId, reader: &str) -> Result<Vec<Knowledge>> {
+pub(crate) async fn unread(connection: &mut SqliteConnection, project: &ProjectId, reader: &str) -> Result<Vec<Knowledge>> {
     let rows = sqlx::query(AssertSqlSafe(unread_sql())).bind(project.as_str()).bind(reader).fetch_all(connection).await?;
     rows.iter().map(knowledge_of).collect()
 }
@@ -105,19 +107,22 @@ pub(super) async fn count_unread(connection: &mut SqliteConnection, project: &Pr
     Ok(u64::try_from(count).unwrap_or_default())
 }
 
-/// Whether the caller has to read knowledge before it sends.
-pub(super) async fn is_oracle(connection: &mut SqliteConnection, agent: &AgentCaller) -> Result<bool> {
-    let found: Option<i64> = sqlx::query_scalar(IS_ORACLE).bind(agent.project_id.as_str()).bind(&agent.name).fetch_optional(connection).await?;
-    Ok(found.is_some())
+/// Returns the project and the name of a caller that has to read knowledge before it sends: an oracle.
+pub(super) async fn required_reader(connection: &mut SqliteConnection, caller: &Caller) -> Result<Option<(ProjectId, String)>> {
+    match caller {
+        Caller::Run(run) if run.phase == AgentKind::Oracle => Ok(Some((run.project_id.clone(), Run::agent_name(run.phase, &run.task_id)))),
+        Caller::Agent(AgentCaller { project_id, name, .. }) => {
+            let found: Option<i64> = sqlx::query_scalar(IS_ORACLE).bind(project_id.as_str()).bind(name).fetch_optional(connection).await?;
+            Ok(found.map(|_| (project_id.clone(), name.clone())))
+        }
+        Caller::Person(_) | Caller::Runner | Caller::Run(_) | Caller::Invite(_) => Ok(None),
+    }
 }
 
-/// Refuses an external agent of the class oracle that has not read all live intel and traps. Stale answers mislead those who ask it.
+/// Refuses an agent of the class oracle that has not read all live intel and traps. Stale answers mislead those who ask it.
 pub(crate) async fn require_read(tx: &mut Tx, caller: &Caller) -> Result<()> {
-    let Caller::Agent(agent) = caller else { return Ok(()) };
-    if !is_oracle(&mut tx.connection, agent).await? {
-        return Ok(());
-    }
-    let query = sqlx::query_scalar(AssertSqlSafe(unread_topics_sql())).bind(agent.project_id.as_str()).bind(&agent.name);
+    let Some((project, name)) = required_reader(&mut tx.connection, caller).await? else { return Ok(()) };
+    let query = sqlx::query_scalar(AssertSqlSafe(unread_topics_sql())).bind(project.as_str()).bind(&name);
     let topics: Vec<String> = query.fetch_all(&mut tx.connection).await?;
     if topics.is_empty() { Ok(()) } else { Err(KnowledgeRefusal::Unread { topics }.into()) }
 }

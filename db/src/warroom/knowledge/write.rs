@@ -9,6 +9,9 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
+/// The most bytes of texts that one reading returns.
+const MAX_READ_BYTES: usize = 24_000;
+
 /// The texts of a new item or version.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text<'a> {
@@ -85,8 +88,23 @@ pub(super) async fn close(tx: &mut Tx, caller: &Caller, item: &Knowledge, closin
     knowledge_of(&row)
 }
 
+/// Returns the first of these items, as far as they fit into one reading, which now count as read.
+pub(crate) async fn read_fitting(tx: &mut Tx, mut items: Vec<Knowledge>, reader: &str) -> Result<Vec<Knowledge>> {
+    let mut bytes = 0;
+    let fitting = items.iter().take_while(|item| {
+        bytes += item.body.len() + item.evidence.as_ref().map_or(0, String::len);
+        bytes <= MAX_READ_BYTES
+    });
+    let fitting = fitting.count().max(1);
+    items.truncate(fitting);
+    for item in &items {
+        mark_read(tx, item, reader).await?;
+    }
+    Ok(items)
+}
+
 /// Records that a participant has read the current version.
-pub(super) async fn mark_read(tx: &mut Tx, item: &Knowledge, reader: &str) -> Result<()> {
+async fn mark_read(tx: &mut Tx, item: &Knowledge, reader: &str) -> Result<()> {
     sqlx::query(
         "INSERT INTO knowledge_read (knowledge_id, reader, version) VALUES ($1, $2, $3)
          ON CONFLICT (knowledge_id, reader) DO UPDATE SET version = excluded.version",

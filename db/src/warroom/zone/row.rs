@@ -6,7 +6,7 @@ use domain::warroom::zone::Zone;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
 
-use crate::engine::column::parsed;
+use crate::engine::column::{optional, parsed};
 use crate::error::Result;
 
 /// The zones of a project `$1`.
@@ -14,6 +14,18 @@ pub(crate) const OF_PROJECT: &str = "SELECT * FROM zones WHERE project_id = $1 O
 
 pub(crate) async fn of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Zone>> {
     sqlx::query(OF_PROJECT).bind(project.as_str()).fetch_all(connection).await?.iter().map(zone_of).collect()
+}
+
+/// Returns the task of the managed oracle of a zone, if somebody asked it.
+pub(crate) async fn oracle_task(connection: &mut SqliteConnection, project: &ProjectId, zone: &str) -> Result<Option<TaskId>> {
+    let row = sqlx::query("SELECT task_id FROM zones WHERE project_id = $1 AND name = $2").bind(project.as_str()).bind(zone);
+    row.fetch_optional(connection).await?.map_or(Ok(None), |row| optional(&row, "task_id"))
+}
+
+/// Returns the zone that the task of a managed oracle is about, if it still exists.
+pub(crate) async fn of_oracle_task(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Zone>> {
+    let row = sqlx::query("SELECT * FROM zones WHERE task_id = $1").bind(task.as_str()).fetch_optional(connection).await?;
+    row.as_ref().map(zone_of).transpose()
 }
 
 /// The planned files of tasks, which follow.

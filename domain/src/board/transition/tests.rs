@@ -8,16 +8,19 @@ const LEGAL: &[(&str, &str, &str)] = &[
     ("orchestrator", "human", "b>p p>d p>b b>c p>c r>c c>b"),
     ("reviewer", "human", "b>p p>b b>c p>c r>c c>b"),
     ("coder", "human", "b>p p>r p>d r>r r>d r>p d>d d>p p>b b>c p>c r>c c>b"),
+    ("oracle", "human", "b>p p>b b>c p>c r>c"),
     ("planner", "runner", "b>p"),
     ("orchestrator", "runner", "b>p"),
     ("reviewer", "runner", "b>p"),
     ("coder", "runner", "b>p r>d r>p"),
+    ("oracle", "runner", "b>p p>d b>d d>b c>b"),
     ("planner", "planner", "p>d"),
     ("orchestrator", "planner", "p>d"),
     ("planner", "orchestrator", "p>d b>c p>c r>c"),
     ("orchestrator", "orchestrator", "p>d b>c p>c r>c"),
     ("reviewer", "orchestrator", "b>c p>c r>c"),
     ("coder", "orchestrator", "b>c p>c r>c d>d d>p"),
+    ("oracle", "orchestrator", "b>c p>c r>c"),
     ("coder", "coder", "p>r"),
     ("coder", "reviewer", "r>r r>p"),
     ("coder", "assignee", "b>p p>r p>c"),
@@ -76,5 +79,5 @@ fn columns_and_targets_come_from_the_table() {
 #[test]
 fn agents_request_only_moves_of_their_kind() {
     let requested: Vec<Vec<Status>> = AgentKind::ALL.iter().map(|kind| requested_statuses(*kind)).collect();
-    assert_eq!(requested, [vec![Done], vec![InReview], vec![InProgress, Done], vec![Done, Cancelled]]);
+    assert_eq!(requested, [vec![Done], vec![InReview], vec![InProgress, Done], vec![Done, Cancelled], vec![]]);
 }

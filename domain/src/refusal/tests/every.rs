@@ -259,6 +259,8 @@ pub(super) fn every() -> Vec<Refusal> {
         OracleRefusal::NoZone { given: "README.md".to_owned() }.into(),
         OracleRefusal::NoOracle { zone: "audio".to_owned() }.into(),
         OracleRefusal::OwnZone { zone: "audio".to_owned() }.into(),
+        OracleRefusal::Unanswered { task: TaskId::new(9), open: 2 }.into(),
+        OracleRefusal::NoMailbox { zone: "audio".to_owned() }.into(),
         ZoneRefusal::NoCodeowners { branch: "main".to_owned() }.into(),
         CodeMapRefusal::NotMade { reason: "it was killed".to_owned() }.into(),
         CodeMapRefusal::Missing.into(),

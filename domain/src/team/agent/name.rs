@@ -12,6 +12,9 @@ pub const HUMAN: &str = "human";
 /// The machine, which reports completed handshakes.
 pub const RUNNER: &str = "runner";
 
+/// The oracle of a zone that the runner starts when somebody asks.
+pub const MANAGED: &str = "managed";
+
 /// The maximum length of a name with its team, in bytes.
 pub const MAX_NAME_BYTES: usize = 80;
 
@@ -43,7 +46,7 @@ pub fn full_name(name: &str, team: Option<&str>) -> Result<String, NameError> {
             return Err(invalid_name(part, "use only letters, digits, '-', '_' and '.'"));
         }
         // A team with a reserved name would make its members look like the human or a managed agent.
-        if [EVERYONE, GLOBAL, HUMAN, RUNNER].iter().any(|reserved| part.eq_ignore_ascii_case(reserved)) || is_managed_name(part) {
+        if [EVERYONE, GLOBAL, HUMAN, RUNNER, MANAGED].iter().any(|reserved| part.eq_ignore_ascii_case(reserved)) || is_managed_name(part) {
             return Err(invalid_name(part, "this name is reserved"));
         }
     }

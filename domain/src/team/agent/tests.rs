@@ -49,7 +49,7 @@ fn roles_are_ten_and_four_older_names() {
         "lead builder fixer tester reviewer productionalizer pen shipper researcher coder maintainer demoer deliverer pusher"
     );
     let by_kind: Vec<String> = AgentKind::ALL.iter().map(|phase| format!("{phase} {}", Role::from(*phase))).collect();
-    assert_eq!(by_kind, ["planner lead", "coder coder", "reviewer reviewer", "orchestrator lead"]);
+    assert_eq!(by_kind, ["planner lead", "coder coder", "reviewer reviewer", "orchestrator lead", "oracle researcher"]);
 }
 
 #[test]

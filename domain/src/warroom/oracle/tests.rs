@@ -20,10 +20,16 @@ fn recipients(asker: &str, asked: &[&str]) -> Result<Vec<String>, Refusal> {
         zone("core", "src/", Some("oda")),
         zone("mixer", "src/mixer/", Some("ivy")),
         zone("docs", "docs/", None),
+        zone("shop", "shop/", Some("managed")),
+        zone("till", "till/", Some("managed")),
     ];
     let question = NewOracleQuestion { zones: asked.iter().map(|zone| (*zone).to_owned()).collect(), question: "Why?".to_owned() };
     let recipients = question.recipients(asker, &zones)?;
-    Ok(recipients.into_iter().map(|(oracle, zones)| format!("{oracle}: {}", zones.join(" "))).collect())
+    let name = |expert| match expert {
+        Expert::Participant(name) => name,
+        Expert::Managed { zone } => format!("managed in {zone}"),
+    };
+    Ok(recipients.into_iter().map(|(expert, zones)| format!("{}: {}", name(expert), zones.join(" "))).collect())
 }
 
 #[test]
@@ -34,6 +40,7 @@ fn each_oracle_of_the_named_zones_and_files_is_asked_once() {
         (vec!["./SRC/lib.rs"], vec!["oda: core"]),
         (vec!["src/mixer/in.rs", "src/lib.rs"], vec!["ivy: mixer", "oda: core"]),
         (vec!["audio", "mixer", "audio/mix.rs"], vec!["ivy: audio mixer"]),
+        (vec!["till", "shop", "shop/cart.rs"], vec!["managed in shop: shop", "managed in till: till"]),
     ] {
         assert_eq!(recipients("mara", &asked).unwrap(), expected, "{asked:?}");
     }

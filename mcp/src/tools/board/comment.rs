@@ -16,7 +16,7 @@ use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed};
+use crate::tools::managed::{Managed, WORKERS};
 
 pub(in crate::tools) const ADD_COMMENT: &str = "add_comment";
 pub(in crate::tools) const AUTHOR_ROLE: &str = "author_role";
@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     description: "Call this to record on a task what its next reader must know: what you did, found or decided. Markdown.",
     effect: Effect::Writes,
     admission: Admission::Store,
-    audience: Audience { managed: Managed::of(EVERY_KIND).adapted(comment_briefly), human: true, external: External::Everyone, invite: false },
+    audience: Audience { managed: Managed::of(WORKERS).adapted(comment_briefly), human: true, external: External::Everyone, invite: false },
     identity_arguments: &[],
     route: |definition| route(definition, add_comment),
 }];

@@ -22,7 +22,7 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
-use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS, remove_descriptions};
+use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS, WORKERS, remove_descriptions};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -39,7 +39,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when your part of a task is finished. Coder: in_review, after committing. Reviewer: done approves the commit, in_progress sends it back after a comment. Orchestrator: cancelled, with a reason.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(EVERY_KIND).adapted(request_own_moves), human: true, external: External::Nobody, invite: false },
+        audience: Audience { managed: Managed::of(WORKERS).adapted(request_own_moves), human: true, external: External::Nobody, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, update_task_status),
     },
@@ -143,7 +143,7 @@ fn request_own_moves(kind: AgentKind, properties: &mut JsonObject) -> &'static s
         AgentKind::Planner => "Call this to finish your own task; complete_task does the same and takes a reason.",
         AgentKind::Coder => "Call this last, when your work is committed: it submits the commit.",
         AgentKind::Reviewer => "Call this last: done approves the commit; in_progress, after add_comment, sends it back to its coder.",
-        AgentKind::Orchestrator => "Call this to cancel a task that the goal does not need. complete_task finishes your own.",
+        AgentKind::Oracle | AgentKind::Orchestrator => "Call this to cancel a task that the goal does not need. complete_task finishes your own.",
     }
 }
 

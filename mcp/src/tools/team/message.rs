@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("cc", Need::Never)]).adapted(send_briefly),
+            managed: Managed::of(EVERY_KIND).hiding(&[("cc", Need::Never)]).adapted(send_briefly).listed_to_oracles(),
             human: true,
             external: External::Everyone,
             invite: false,
@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience {
-            managed: Managed::of(EVERY_KIND).hiding(&[("ack", Need::Never)]).adapted(check_inbox_briefly),
+            managed: Managed::of(EVERY_KIND).hiding(&[("ack", Need::Never)]).adapted(check_inbox_briefly).listed_to_oracles(),
             human: true,
             external: External::Everyone,
             invite: false,

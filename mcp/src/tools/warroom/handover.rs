@@ -26,7 +26,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this before your context is full or you leave: your successor gets the manifest and the files, once.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { managed: Managed::of(EVERY_KIND).adapted(for_managed), human: false, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).adapted(for_managed).listed_to_oracles(),
+            human: false,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, fenix_down),
     },

@@ -19,7 +19,9 @@ use crate::tools::managed::{EVERY_KIND, Managed, Need};
 const MAX_TOPICS: u32 = 50;
 const MAX_SHOWN: usize = 100;
 
-/// Managed agents have the files in their worktree; a longer list of tools would cost every session of them.
+/// Managed agents have the files in their worktree; a longer list of tools would cost every session of them. An oracle keeps notes, and has to
+/// read what is new.
+const ORACLES: Audience = Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never).listed_to_oracles(), ..EVERYONE };
 const EVERYONE: Audience =
     Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never), human: true, external: External::Everyone, invite: false };
 
@@ -65,7 +67,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to keep what is not confirmed, or only for you and your successor.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: EVERYONE,
+        audience: ORACLES,
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, write_note),
     },
@@ -74,7 +76,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to read intel and traps that you have not read, or those of one topic. An oracle has to before it sends.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: EVERYONE,
+        audience: ORACLES,
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, read_intel),
     },

@@ -2,10 +2,12 @@
 //!
 //! It must not know whom a question reaches, or which reply is the answer.
 
+use std::path::Path;
 use std::time::Duration;
 
+use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
-use domain::warroom::oracle::{NewOracleQuestion, OracleQuestion};
+use domain::warroom::oracle::{NewOracleQuestion, OracleAnswer, OracleQuestion};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,7 +59,8 @@ struct AskOracle {
 async fn ask_oracle(call: Call, given: AskOracle) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
     let new = NewOracleQuestion { zones: given.zone, question: given.question };
-    let asked = call.db.ask_oracle(&call.caller, &project, new).await?;
+    let notes = notes(&call, &project, &new).await?;
+    let asked = call.db.ask_oracle(&call.caller, &project, new, notes).await?;
     let ids: Vec<i64> = asked.questions.iter().map(|question| question.id).collect();
     let present = asked.questions.iter().filter(|question| !asked.away.contains(&question.oracle)).map(|question| question.id).collect();
     wait(&call, present).await?;
@@ -68,12 +71,23 @@ async fn ask_oracle(call: Call, given: AskOracle) -> Result<Answer, Failure> {
     Ok(Answer::new(shown.join("\n\n"), json!({"questions": questions, "messages": answers})))
 }
 
-/// Waits until all of these questions are answered, or the time of the call is up.
+/// The earlier answers of managed oracles that still hold. Where the repository cannot be read, the oracle reads it.
+async fn notes(call: &Call, project: &ProjectId, new: &NewOracleQuestion) -> Result<Vec<i64>, Failure> {
+    // Asking refuses a bad question.
+    let notes = call.db.oracle_notes(project, new).await.unwrap_or_default();
+    if notes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let project = call.db.project(project).await?;
+    Ok(repo::holding_notes(Path::new(&project.git_dir), &project.integration_branch, notes).await.unwrap_or_default())
+}
+
+/// Waits until all of these questions are answered or cannot be now, or the time of the call is up.
 async fn wait(call: &Call, questions: Vec<i64>) -> Result<(), Failure> {
     let deadline = Instant::now() + WAIT;
     // Subscribed first, so that no answer is missed between reading and waiting.
     let mut commits = call.db.subscribe();
-    while !call.db.are_answered(&questions).await? {
+    while !call.db.are_settled(&questions).await? {
         let Ok(Ok(())) = timeout_at(deadline, commits.changed()).await else { break };
     }
     Ok(())
@@ -82,7 +96,15 @@ async fn wait(call: &Call, questions: Vec<i64>) -> Result<(), Failure> {
 fn text(question: &OracleQuestion, is_away: bool) -> String {
     let OracleQuestion { id, oracle, answer, .. } = question;
     match (answer, is_away) {
-        (Some(answer), _) => format!("{oracle} on {} (#{}):\n{}", question.zones.join(", "), answer.message_id, answer.text),
+        (Some(OracleAnswer { failed: true, text, .. }), _) => format!("{oracle} on {}: {text}", question.zones.join(", ")),
+        (Some(answer), _) => {
+            let noted = answer.noted_at.map(|at| format!(", from its notes of {at}; no file of the zone changed since")).unwrap_or_default();
+            format!("{oracle} on {} (#{}{noted}):\n{}", question.zones.join(", "), answer.message_id, answer.text)
+        }
+        (None, false) if question.waits.is_some() => {
+            let why = question.waits.as_deref().unwrap_or_default();
+            format!("{oracle} is not started yet ({why}), and answers question #{id} later. Go on without the answer, or read the files yourself.")
+        }
         (None, true) => format!("{oracle} is away and reads question #{id} later. Go on without the answer, or read the files yourself."),
         (None, false) => format!("{oracle} has not answered question #{id} yet. Go on; the answer arrives as a message."),
     }
@@ -101,5 +123,22 @@ mod tests {
         .unwrap();
         assert_eq!(text(&question, false), "ivy has not answered question #7 yet. Go on; the answer arrives as a message.");
         assert_eq!(text(&question, true), "ivy is away and reads question #7 later. Go on without the answer, or read the files yourself.");
+        let waits = OracleQuestion { waits: Some("paused by a human".to_owned()), ..question };
+        let why = "ivy is not started yet (paused by a human), and answers question #7 later. Go on without the answer, or read the files yourself.";
+        assert_eq!(text(&waits, false), why);
+    }
+
+    #[test]
+    fn answer_from_notes_says_so() {
+        let question: OracleQuestion = serde_json::from_value(json!({
+            "id": 7, "project_id": "PROJ-001", "zones": ["audio"], "asker": "mara", "oracle": "oracle-TASK-009", "question": "Why?",
+            "asked_at": "2026-01-31T09:05:00.000Z", "answer": {
+                "message_id": 8, "text": "Because", "answered_at": "2026-01-31T09:05:00.000Z", "context_tokens": null,
+                "noted_at": "2026-01-30T09:05:00.000Z",
+            },
+        }))
+        .unwrap();
+        let shown = "oracle-TASK-009 on audio (#8, from its notes of 2026-01-30T09:05:00.000Z; no file of the zone changed since):\nBecause";
+        assert_eq!(text(&question, false), shown);
     }
 }

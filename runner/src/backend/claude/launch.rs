@@ -76,7 +76,11 @@ fn setting_sources(settings: AgentSettings) -> &'static str {
 /// The built-in tools of an agent kind, which its class allows. Missing tools either bypass the board (scheduled work, other worktrees,
 /// messages between agents) or are not part of the class's work. The [`hook`] counts the helpers of a coder.
 fn built_in_tools(phase: AgentKind) -> &'static str {
-    if AgentClass::of(phase).edits() { "Bash,Read,Edit,Write,Grep,Glob,Agent" } else { "Bash,Read,Grep,Glob" }
+    match AgentClass::of(phase) {
+        class if class.edits() => "Bash,Read,Edit,Write,Grep,Glob,Agent",
+        class if class.runs_commands() => "Bash,Read,Grep,Glob",
+        _ => "Read,Grep,Glob",
+    }
 }
 
 /// The MCP configuration of a run. The hook reads it too, see [`hook::BoardAccess`].
@@ -154,7 +158,8 @@ mod tests {
             for tool in ["Edit", "Write", "Agent"] {
                 assert_eq!(tools.contains(&tool), *phase == AgentKind::Coder, "{phase}: {tool}");
             }
-            assert!(["Bash", "Read", "Grep", "Glob"].iter().all(|tool| tools.contains(tool)), "{phase}: {tools:?}");
+            assert!(["Read", "Grep", "Glob"].iter().all(|tool| tools.contains(tool)), "{phase}: {tools:?}");
+            assert_eq!(tools.contains(&"Bash"), *phase != AgentKind::Oracle, "an oracle runs nothing: {phase}");
         }
     }
 

@@ -28,8 +28,7 @@ pub async fn check_sign_in(program: &Path, config: &Config, tier: SandboxTier) -
         let detail = "vibe-relay runs as root, and Claude Code does not work unattended as root outside a sandbox.";
         return Err((ParkReason::RootRefused, detail.to_owned()));
     }
-    let agents = [&config.agents.planner, &config.agents.coder, &config.agents.reviewer, &config.agents.orchestrator];
-    if agents.iter().any(|agent| CREDENTIALS.iter().any(|name| agent.env.contains_key(*name))) {
+    if config.agents.each().iter().any(|agent| CREDENTIALS.iter().any(|name| agent.env.contains_key(*name))) {
         return Ok(());
     }
     let Ok(answer) = probe(program, &["auth", "status"], PROBE_TIMEOUT).await else { return Ok(()) };

@@ -49,6 +49,7 @@ impl Machine {
             admin: self.path("repo/.git/worktrees/vibe-relay-TASK-001"),
             checkout,
             branch: Some("vr/TASK-001/work".to_owned()),
+            is_read_only: false,
             run_dir: self.path("data/runs/RUN-001"),
             files: vec!["role.md"],
             programs: vec![self.path("users/ann/bin/claude")],
@@ -101,6 +102,13 @@ fn agent_without_a_branch_writes_no_reference() {
     let machine = Machine::new();
     let written = machine.shown(&JailRequest { branch: None, ..machine.request() }, MountAccess::Write);
     assert!(!written.iter().any(|path| path.contains("refs")), "{written:?}");
+}
+
+#[test]
+fn agent_that_runs_nothing_writes_only_its_session() {
+    let machine = Machine::new();
+    let written = machine.shown(&JailRequest { branch: None, is_read_only: true, ..machine.request() }, MountAccess::Write);
+    assert!(matches!(written.as_slice(), [session] if session.starts_with("users/ann/.claude/projects/")), "{written:?}");
 }
 
 #[test]

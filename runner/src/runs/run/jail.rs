@@ -10,6 +10,7 @@ use domain::board::project::Project;
 use domain::config::Config;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
+use domain::warroom::class::AgentClass;
 
 use super::RunContext;
 use super::prepare::RULES_FOLDER;
@@ -76,6 +77,7 @@ pub(super) fn inputs(
         admin: checkout::admin_folder(plan),
         checkout: plan.path.clone(),
         branch: plan.branch.clone(),
+        is_read_only: !AgentClass::of(run.phase).runs_commands(),
         run_dir: run_dir.to_owned(),
         files: backend::FILES.iter().copied().chain(plan.rules.as_ref().map(|_| RULES_FOLDER)).collect(),
         programs: programs(context, &config),

@@ -33,9 +33,9 @@ pub(super) struct Preparation {
     reuse: Option<Reuse>,
 }
 
-/// Copies files into the checkout and plans its setup. A planner builds nothing, so it needs neither.
+/// Copies files into the checkout and plans its setup. Planners and oracles build nothing, so they need neither.
 pub(super) async fn plan(project: &Project, plan: &CheckoutPlan, phase: AgentKind) -> Result<Preparation, CheckoutError> {
-    if phase == AgentKind::Planner {
+    if matches!(phase, AgentKind::Planner | AgentKind::Oracle) {
         return Ok(Preparation::default());
     }
     let (profile, source) = (project.profile.clone(), PathBuf::from(&project.repo_path));

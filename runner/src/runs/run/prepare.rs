@@ -18,12 +18,14 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
+use domain::warroom::oracle::briefing::OracleBriefing;
 use repo::{Commit, ControlFiles, Repository};
 use uuid::Uuid;
 
 use super::RunContext;
 use super::jail::{self, BuiltJail, JailInputs};
 use super::preparation::{self, Preparation};
+use super::session::session;
 use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::blocking::off_thread;
 use crate::jail::layout::JailError;
@@ -36,6 +38,7 @@ use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::runs::control;
 use crate::warroom::code_map::code_map;
 use crate::warroom::knowledge::mirror::mirror;
+use crate::warroom::oracle;
 use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
@@ -89,7 +92,9 @@ pub(super) async fn prepare(
     let resumes = matches!(session, Session::Resume(_));
     let handoff = handoff(db, task, run, resumes).await.map_err(spawn_failed)?;
     let has_handover = handoff.predecessor.is_some();
-    let received = Received { inbox: &inbox, handoff: &handoff, resumes, setup: &setup.sentence() };
+    let briefing = oracle::briefing(db, plan, run, resumes).await.map_err(spawn_failed)?;
+    let others = oracle::other_messages(&inbox, briefing.as_ref());
+    let received = Received { inbox: &others, handoff: &handoff, briefing: briefing.as_ref(), resumes, setup: &setup.sentence() };
     let prompt = build_prompt(db, project, task, plan, run, received).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
@@ -136,18 +141,6 @@ pub(super) async fn prepare(
     Ok(RunProcess { marker, boot_id, shim })
 }
 
-/// Coders and planners resume their session; reviewers and orchestrators start a new one.
-async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
-    let last = match phase {
-        AgentKind::Coder | AgentKind::Planner => db.last_session(&task.card.id, phase).await?,
-        AgentKind::Reviewer | AgentKind::Orchestrator => None,
-    };
-    Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
-        Some(id) => Session::Resume(id),
-        None => Session::New(Uuid::new_v4()),
-    })
-}
-
 /// Returns the handoff of a run.
 async fn handoff(db: &Db, task: &Task, run: &Run, resumes: bool) -> db::Result<Handoff> {
     let mut handoff = db.handoff(&run.id).await?;
@@ -164,6 +157,7 @@ async fn handoff(db: &Db, task: &Task, run: &Run, resumes: bool) -> db::Result<H
 struct Received<'a> {
     inbox: &'a Inbox,
     handoff: &'a Handoff,
+    briefing: Option<&'a OracleBriefing>,
     /// Whether the run has the conversation of an earlier one.
     resumes: bool,
     /// How its checkout was prepared.
@@ -201,6 +195,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         inbox: received.inbox,
         resumes: received.resumes,
         setup: received.setup,
+        oracle: received.briefing,
     }))
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Words {
     pending: BTreeMap<String, String>,
     failed_call: Option<FailedCall>,
     last: Option<String>,
+    /// The last words since a tool was called or a turn started.
+    after_calls: Option<String>,
     question: Option<String>,
 }
 
@@ -30,10 +32,17 @@ pub(crate) struct FailedCall {
 impl Words {
     pub(super) fn apply(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Text { text } if !text.trim().is_empty() => self.last = Some(text.trim().to_owned()),
-            RunEvent::ToolStarted(call) if self.pending.len() < MAX_PENDING => {
-                self.pending.insert(call.id.clone(), title(call));
+            RunEvent::Text { text } if !text.trim().is_empty() => {
+                self.last = Some(text.trim().to_owned());
+                self.after_calls.clone_from(&self.last);
             }
+            RunEvent::ToolStarted(call) => {
+                self.after_calls = None;
+                if self.pending.len() < MAX_PENDING {
+                    self.pending.insert(call.id.clone(), title(call));
+                }
+            }
+            RunEvent::TurnStarted {} => self.after_calls = None,
             RunEvent::ToolEnded { id, ok, output } => {
                 let title = self.pending.remove(id);
                 if !ok {
@@ -55,6 +64,11 @@ impl Words {
     /// The agent's last words.
     pub(super) fn last(&self) -> Option<String> {
         self.last.as_deref().map(|last| text::excerpt_end(last, QUOTED_CHARS))
+    }
+
+    /// The last words since the agent called a tool, in this turn.
+    pub(super) fn final_words(&self) -> Option<&str> {
+        self.after_calls.as_deref()
     }
 
     /// The last words of a turn, if they ask for a decision.

@@ -3,7 +3,7 @@
 mod ask;
 mod usage;
 
-use domain::warroom::oracle::OracleQuestion;
+use domain::warroom::oracle::{OracleAnswer, OracleQuestion};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -43,7 +43,7 @@ pub(crate) fn QuestionsSection() -> impl IntoView {
         >
             <UsageTable />
             <ul class="room-list">
-                <For each=move || list.items() key=|question| (question.id, question.answer.is_some()) let:question>
+                <For each=move || list.items() key=|question| (question.id, question.answer.is_some(), question.waits.clone()) let:question>
                     <QuestionRow question=question />
                 </For>
             </ul>
@@ -68,7 +68,7 @@ fn QuestionRow(question: OracleQuestion) -> impl IntoView {
     let (label, tone) = question_badge(question.answer.is_some());
     let (route, at) = (route(&question), question.asked_at);
     let answer = question.answer.map(|answer| {
-        let (heading, at) = (format!("{} answered, ", name_heading(&question.oracle)), answer.answered_at);
+        let (heading, at) = (heading(&question.oracle, &answer), answer.answered_at);
         view! {
             <div class="closing">
                 <p class="small-text soft">{heading} <time datetime=at.to_string() title=at.to_string()>{local_time(at)}</time></p>
@@ -85,10 +85,21 @@ fn QuestionRow(question: OracleQuestion) -> impl IntoView {
                 <time class="faint tabular spacer" datetime=at.to_string() title=at.to_string()>{local_time(at)}</time>
             </p>
             <LongProse text=question.question />
+            {question.waits.map(|why| view! { <p class="soft small-text">{format!("Not started yet: {why}.")}</p> })}
             {answer}
         </li>
     }
     .into_any()
+}
+
+/// The expert that answered, and whether it had answered the same before.
+fn heading(oracle: &str, answer: &OracleAnswer) -> String {
+    let expert = name_heading(oracle);
+    match (answer.failed, answer.noted_at) {
+        (true, _) => format!("{expert} could not answer, "),
+        (false, Some(at)) => format!("{expert} answered from its notes of {}, ", local_time(at)),
+        (false, None) => format!("{expert} answered, "),
+    }
 }
 
 /// The asker and the expert, such as `you asked mara`.
@@ -100,7 +111,6 @@ fn route(question: &OracleQuestion) -> String {
 mod tests {
     use domain::id::ProjectId;
     use domain::time::Timestamp;
-    use domain::warroom::oracle::OracleAnswer;
 
     use super::*;
 
@@ -116,8 +126,11 @@ mod tests {
             question: "Who frees it?".to_owned(),
             asked_at: at,
             answer: None,
+            task_id: None,
+            waits: None,
         };
-        let answer = OracleAnswer { message_id: 2, text: "The caller.".to_owned(), answered_at: at, context_tokens: None };
+        let answer =
+            OracleAnswer { message_id: 2, text: "The caller.".to_owned(), answered_at: at, context_tokens: None, noted_at: None, failed: false };
         let answered = OracleQuestion { answer: Some(answer), ..open.clone() };
         assert_eq!(route(&open), "you asked mara");
         assert_eq!(summary(&[answered.clone(), open.clone()]), "1 waits for its answer");

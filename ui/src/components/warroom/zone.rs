@@ -3,6 +3,7 @@
 pub(super) mod propose;
 mod set;
 
+use domain::team::agent::MANAGED;
 use domain::warroom::zone::{NewZone, Zone};
 use leptos::prelude::*;
 
@@ -94,8 +95,13 @@ fn ZoneRow(zone: Zone, editing: RwSignal<Option<Editing>>) -> impl IntoView {
 /// The owner and the expert, such as `Owner: mara. Expert: jon.`
 fn people(zone: &Zone) -> String {
     let owner = zone.owner.as_deref().map_or_else(|| "nobody".to_owned(), name_label);
-    let expert = zone.oracle.as_deref().map_or_else(|| "nobody".to_owned(), name_label);
+    let expert = zone.oracle.as_deref().map_or_else(|| "nobody".to_owned(), expert_label);
     format!("Owner: {owner}. {}: {expert}.", name_of(Word::Expert))
+}
+
+/// The name of the expert of a zone.
+pub(super) fn expert_label(name: &str) -> String {
+    if name == MANAGED { "an agent of the runner".to_owned() } else { name_label(name) }
 }
 
 fn shown_paths(zone: &Zone) -> Vec<String> {

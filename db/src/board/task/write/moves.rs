@@ -8,6 +8,7 @@ use domain::board::transition::refusal::MoveRefusal;
 use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
 use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
@@ -49,6 +50,7 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
         Requirement::DependenciesDone => requirement::dependencies_done(tx, task).await?,
         Requirement::Evidence => requirement::evidence(tx, caller, task, found).await?,
         Requirement::ChildrenOrReason => change.attention = requirement::children_or_reason(tx, caller, task, reason.as_deref()).await?,
+        Requirement::Answers => requirement::answers(tx, card).await?,
         Requirement::Verdict => {
             change.approved = Some(requirement::verdict(tx, caller, task, found).await?);
             change.approver = caller.name();
@@ -145,7 +147,8 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     }
     let after = Card { status: change.to, cancel_reason: change.cancel, approved_sha: approved.cloned(), ..card.clone() };
     finished::replace(tx, card, &after).await?;
-    if change.to == Status::Done && !stays {
+    // An oracle finishes nothing: it waits for the next question.
+    if change.to == Status::Done && !stays && card.phase != AgentKind::Oracle {
         finished::count_finish(tx, card).await?;
     }
     if change.to != card.status {

@@ -15,6 +15,7 @@ use domain::runs::evidence::{EvidenceResult, HeadEvidence, Sha};
 use domain::runs::protected_paths::ProtectedChange;
 use domain::team::person::is_person;
 use domain::text;
+use domain::warroom::oracle::refusal::OracleRefusal;
 
 use crate::board::comment::write as comment;
 use crate::board::review_round::{row as rounds, write as round_write};
@@ -28,6 +29,7 @@ use crate::runs::run::row as runs;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
+use crate::warroom::oracle::row as questions;
 use crate::warroom::result::row as results;
 
 pub(crate) fn approved(card: &Card) -> Result<(), Refusal> {
@@ -123,6 +125,12 @@ pub(crate) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
     let Some(reason) = reason else { return Err(PlanRefusal::Empty { task: card.id.clone() }.into()) };
     let detail = format!("The planner created no tasks: {}", text::excerpt(reason, 300));
     Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
+}
+
+pub(crate) async fn answers(tx: &mut Tx, card: &Card) -> Result<()> {
+    let open = questions::open_of_task(&mut tx.connection, &card.id).await?.len();
+    let open = u32::try_from(open).unwrap_or(u32::MAX);
+    if open == 0 { Ok(()) } else { Err(OracleRefusal::Unanswered { task: card.id.clone(), open }.into()) }
 }
 
 pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<Sha> {

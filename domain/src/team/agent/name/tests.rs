@@ -29,6 +29,8 @@ fn reserved_names_are_rejected_in_any_case_and_as_teams() {
         "Runner",
         "human/x",
         "RUNNER/x",
+        "managed",
+        "oracle-TASK-001",
         "x/All",
         "Coder-task-012",
         "CODER-TASK-012",

@@ -241,6 +241,8 @@ impl World {
                     self.move_to(caller, task, Status::Done, None).await;
                 }
                 AgentKind::Reviewer | AgentKind::Orchestrator => self.move_to(caller, task, Status::Done, None).await,
+                // The runner finishes its task when no question is open, and nobody asks in this night.
+                AgentKind::Oracle => {}
             },
         }
         parking::confirm_service(&self.db, run).await.unwrap();

@@ -7,9 +7,9 @@ use domain::warroom::zone::Zone;
 use leptos::prelude::*;
 
 use crate::client::Client;
-use crate::components::badge::team::name_label;
 use crate::components::form::CheckboxGroup;
 use crate::components::text_dialog::{Request, TextDialog};
+use crate::components::warroom::zone::expert_label;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
@@ -61,7 +61,7 @@ struct AskedZone {
 
 impl fmt::Display for AskedZone {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({})", self.name, name_label(&self.oracle))
+        write!(formatter, "{} ({})", self.name, expert_label(&self.oracle))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The dialog that sets or removes a zone.
 
+use domain::team::agent::MANAGED;
 use domain::warroom::zone::{MAX_PATHS, NewZone};
 use leptos::prelude::*;
 
-use super::{Editing, arguments};
+use super::{Editing, arguments, expert_label};
 use crate::client::Client;
-use crate::components::badge::team::name_label;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextField, has_text, non_empty};
 use crate::components::toast::Toasts;
@@ -52,9 +52,9 @@ pub(super) fn ZoneDialog(editing: Editing, close: Callback<()>) -> impl IntoView
                 />
                 <div class="field-row">
                     <ParticipantSelect id="zone-owner" label="Owner (optional)" chosen=owner />
-                    <ParticipantSelect id="zone-expert" label=format!("{} (optional)", name_of(Word::Expert)) chosen=oracle />
+                    <ParticipantSelect id="zone-expert" label=format!("{} (optional)", name_of(Word::Expert)) chosen=oracle can_be_managed=true />
                 </div>
-                <p class="hint small-text soft">{format!("The owner is responsible for the zone, the other answers questions about it. A zone has at most {MAX_PATHS} paths.")}</p>
+                <p class="hint small-text soft">{format!("The owner is responsible for the zone, the other answers questions about it. An agent of the runner starts when somebody asks. A zone has at most {MAX_PATHS} paths.")}</p>
             </Form>
         </Dialog>
     }
@@ -77,11 +77,17 @@ fn remover(zone: NewZone, sending: Sending, close: Callback<()>) -> Callback<()>
 
 /// The agents that stay, and persons. Coders and reviewers of the runner leave with their task.
 #[component]
-fn ParticipantSelect(id: &'static str, #[prop(into)] label: String, chosen: RwSignal<String>) -> impl IntoView {
+fn ParticipantSelect(
+    id: &'static str,
+    #[prop(into)] label: String,
+    chosen: RwSignal<String>,
+    #[prop(optional)] can_be_managed: bool,
+) -> impl IntoView {
     let agents = ProjectData::from_context().active_agents();
     let offered = move || {
         let agents = agents.get().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name);
-        let mut offered: Vec<String> = Reader::current().persons().into_iter().chain(agents).collect();
+        let managed = can_be_managed.then(|| MANAGED.to_owned());
+        let mut offered: Vec<String> = managed.into_iter().chain(Reader::current().persons()).chain(agents).collect();
         let chosen = chosen.get_untracked();
         if !chosen.is_empty() && !offered.contains(&chosen) {
             offered.push(chosen);
@@ -89,7 +95,7 @@ fn ParticipantSelect(id: &'static str, #[prop(into)] label: String, chosen: RwSi
         offered
     };
     let option = move |name: String| {
-        let (label, is_chosen) = (name_label(&name), chosen.get_untracked() == name);
+        let (label, is_chosen) = (expert_label(&name), chosen.get_untracked() == name);
         view! { <option value=name selected=is_chosen>{label}</option> }
     };
     view! {
