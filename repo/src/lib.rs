@@ -42,6 +42,7 @@ mod relocate;
 mod remove;
 mod rescue;
 mod review_round;
+mod scratch;
 mod size;
 mod snapshot;
 mod text_file;

@@ -93,6 +93,11 @@ impl Repository {
         if complete { Ok(()) } else { self.write_files(&admin, path, commit) }
     }
 
+    /// Puts a checkout on exactly `commit`, whatever it was on.
+    pub(crate) fn set_detached_head(&self, admin: &Path, commit: &Sha) -> Result<(), RepoError> {
+        write_file(admin, "HEAD", &format!("{commit}\n"))
+    }
+
     /// Writes the files of `commit`, then the index. Overwrites existing files, which are left from an earlier attempt.
     fn write_files(&self, admin: &Path, path: &Path, commit: Oid) -> Result<(), RepoError> {
         let handle = self.checkout_handle(admin, path)?;

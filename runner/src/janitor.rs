@@ -47,8 +47,18 @@ pub(crate) async fn run(context: RunContext) {
         let limits = RetentionLimits { keep: DAY * context.config().keep_events_days, max_events: MAX_EVENTS };
         match context.db.prune(limits).await {
             Ok(pruned) if pruned == Pruned::default() => {}
-            Ok(Pruned { events, calls, deliveries, messages, oracle_questions, memories, tokens }) => {
-                tracing::info!(events, calls, deliveries, messages, oracle_questions, memories, tokens, "removed rows past their retention");
+            Ok(Pruned { events, calls, deliveries, messages, oracle_questions, check_results, memories, tokens }) => {
+                tracing::info!(
+                    events,
+                    calls,
+                    deliveries,
+                    messages,
+                    oracle_questions,
+                    check_results,
+                    memories,
+                    tokens,
+                    "removed rows past their retention"
+                );
             }
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old rows; trying again in an hour"),

@@ -189,6 +189,16 @@ pub fn conflict(sha: &str, branch: &str, paths: &str) -> String {
     text.replace("{sha}", sha).replace("{branch}", branch).replace("{paths}", paths)
 }
 
+/// The comment for a coder whose work failed checks. `branch` is that into which it was merged, and `results` is Markdown.
+pub fn failed_checks(sha: &str, branch: Option<&str>, results: &str) -> String {
+    let text = match branch {
+        Some(branch) => include_str!("../../agents/reminder/failed_merge_checks.md").replace("{branch}", branch),
+        None => include_str!("../../agents/reminder/failed_checks.md").to_owned(),
+    };
+    // The results last, because they may contain anything.
+    text.trim_end().replace("{sha}", sha).replace("{results}", results)
+}
+
 /// A human's message to a running agent.
 pub fn message(content: &str) -> String {
     format!("<message from=\"human\">\n{}\n</message>", escape_tags(content))

@@ -259,7 +259,7 @@ async fn run_and_diff(story: &mut Story) {
         )
         .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
-    story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
+    story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip, "tree").await.unwrap();
     story.server.state.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");

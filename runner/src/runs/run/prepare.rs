@@ -318,11 +318,12 @@ impl RunFiles {
             None => argv,
         };
         RunSpec {
-            run_id: run.id.clone(),
+            run_id: Some(run.id.clone()),
             env: env::RunEnv { marker: &self.marker, port: run.port, backend: &backend, configured }.variables(),
             marker: self.marker.clone(),
             argv: inside(argv),
             setup: self.setup.spec(inside),
+            check: None,
             cwd: self.checkout.clone(),
             first_line: Some(self.first_line.clone()),
             output_limit: RunSpec::OUTPUT_LIMIT,

@@ -1,0 +1,359 @@
+//! One command of a check: started in the project's scratch checkout, or found running, and followed to its end.
+//!
+//! It must not know what follows from a result.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use db::RunProcess;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::check::CheckStage;
+use sha2::{Digest, Sha256};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use super::{Subject, folder};
+use crate::blocking::off_thread;
+use crate::env::{self, RunEnv};
+use crate::jail::prepare::prepare_run_dir;
+use crate::liveness::{Liveness, inspect};
+use crate::process::start_shim;
+use crate::run_dir::{CHECK_OUTPUT_FILE, CheckSpec, ExitErrorKind, ExitRecord, RunDir, RunSpec};
+use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_name, with_files};
+use crate::runs::run::RunContext;
+use crate::runs::run::jail::{self, JailInputs};
+use crate::runs::run::preparation::{self, Preparation, SHELL};
+use crate::shim::control::{Control, SignalName};
+
+/// How often a running command is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The most bytes that one command may print. One that prints more is ended, and has failed.
+const MAX_OUTPUT_BYTES: u64 = 16 << 20;
+/// The end of the output that is kept with a result.
+const TAIL_BYTES: u64 = 4_000;
+/// How many folders of ended commands are kept for each project, the newest.
+const MAX_KEPT: usize = 40;
+
+/// A command at one attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Command<'a> {
+    pub(super) line: &'a str,
+    pub(super) attempt: u32,
+    pub(super) limit_minutes: u32,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ended {
+    Passed {
+        duration_ms: u64,
+        tail: String,
+    },
+    Failed {
+        duration_ms: u64,
+        tail: String,
+    },
+    /// It did not judge anything, and will not without a person.
+    NotRun {
+        why: String,
+    },
+    /// Something outside of it ended it.
+    Lost {
+        why: String,
+    },
+}
+
+/// Where the commands of one stage of a project run.
+pub(super) struct Place<'a> {
+    context: &'a RunContext,
+    subject: &'a Subject,
+    /// The folders of the project's commands.
+    folder: PathBuf,
+    /// What the checkout needs, once it is at the commit.
+    prepared: Option<(CheckoutPlan, Preparation)>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(context: &'a RunContext, subject: &'a Subject) -> Self {
+        Self { context, subject, folder: folder(&context.db).join(subject.project.id.as_str()), prepared: None }
+    }
+
+    /// Ends commands of this stage that run for something else, which an earlier server left.
+    ///
+    /// # Errors
+    /// When the task no longer exists.
+    pub(super) async fn end_others(&self, lines: &[String]) -> Result<(), CheckoutError> {
+        let own: Vec<PathBuf> = lines.iter().flat_map(|line| (1..=2).map(|attempt| self.path(line, attempt))).collect();
+        let (folder, stage) = (self.folder.clone(), format!("{}-", self.subject.stage));
+        let others = off_thread(move || {
+            let is_other = |path: &PathBuf| !own.contains(path) && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stage));
+            let found = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_other);
+            found.filter_map(|path| RunDir::open(&path).ok()).filter(|run_dir| run_dir.is_alive().unwrap_or(false)).collect::<Vec<_>>()
+        });
+        for other in others.await.unwrap_or_default() {
+            end(&other).await;
+            while let Liveness::Alive = look(&other).await {
+                sleep(POLL_INTERVAL).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a command to its end, or follows the one that runs. Returns how it ended and the file with its output; `None` if the task does not
+    /// wait for it anymore.
+    ///
+    /// # Errors
+    /// When the repository or the store fails.
+    pub(super) async fn run(&mut self, command: &Command<'_>) -> Result<Option<(Ended, PathBuf)>, CheckoutError> {
+        let path = self.path(command.line, command.attempt);
+        let run_dir = match RunDir::open(&path).ok().filter(|found| found.spec().is_ok()) {
+            Some(found) => found,
+            None => match self.start(&path, command).await? {
+                Ok(started) => started,
+                Err(why) => return Ok(Some((Ended::NotRun { why }, PathBuf::new()))),
+            },
+        };
+        let Some(exit) = self.follow(&run_dir).await? else { return Ok(None) };
+        let output = run_dir.file(CHECK_OUTPUT_FILE);
+        let ended = ended(command.line, &exit, &tail(&output));
+        if matches!(ended, Ended::NotRun { .. } | Ended::Lost { .. }) {
+            // It is no result, so the next look must not find it.
+            remove(run_dir.path());
+        }
+        Ok(Some((ended, output)))
+    }
+
+    /// The folder of a command. Its name follows from everything that decides the result.
+    fn path(&self, line: &str, attempt: u32) -> PathBuf {
+        let mut hash = Sha256::new();
+        for text in [self.subject.tree.as_str(), line, &self.subject.project.profile_version.to_string(), &attempt.to_string()] {
+            hash.update(text.as_bytes());
+            hash.update([0]);
+        }
+        let key: String = hash.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        self.folder.join(format!("{}-{key}", self.subject.stage))
+    }
+
+    /// Moves the checkout to the commit, unless it is there, and starts a command in it. The inner error says why it cannot start.
+    async fn start(&mut self, path: &Path, command: &Command<'_>) -> Result<Result<RunDir, String>, CheckoutError> {
+        let context = self.context;
+        // What an earlier server began to write.
+        remove(path);
+        if self.prepared.is_none() {
+            self.prepared = Some(prepare(context, self.subject).await?);
+        }
+        let Some((plan, setup)) = &self.prepared else { return Ok(Err("its checkout was not prepared".to_owned())) };
+        let tier = match context.choose_sandbox().await?.tier() {
+            Ok(tier) => tier,
+            Err(detail) => return Ok(Err(detail.to_owned())),
+        };
+        let files = CheckFiles {
+            jail: jail::check_inputs(context, &self.subject.project, plan, tier, path),
+            marker: env::check_marker(&self.subject.project.id, Uuid::new_v4()),
+            relay: context.programs.installed.clone(),
+            cwd: plan.path.clone(),
+            setup: setup.clone(),
+            line: command.line.to_owned(),
+            limit_seconds: u64::from(command.limit_minutes) * 60,
+        };
+        let (path, program, inherited) = (path.to_owned(), context.programs.running.clone(), self.subject.project.profile.env.clone());
+        let started = off_thread(move || {
+            let run_dir = files.write(&path)?;
+            start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
+            Ok(run_dir)
+        });
+        Ok(started.await.unwrap_or_else(|error| Err(error.to_string())))
+    }
+
+    /// Waits for the end of a command. `None`, and the command is ended, once the task does not wait for it anymore.
+    async fn follow(&self, run_dir: &RunDir) -> Result<Option<ExitRecord>, CheckoutError> {
+        let db = &self.context.db;
+        let mut commits = db.subscribe();
+        commits.mark_changed();
+        let mut is_wanted = true;
+        loop {
+            match look(run_dir).await {
+                Liveness::Gone(exit) => return Ok(is_wanted.then_some(exit)),
+                Liveness::Alive | Liveness::Unreachable { .. } => {}
+            }
+            if is_wanted && commits.has_changed().unwrap_or(false) {
+                commits.borrow_and_update();
+                is_wanted = self.subject.is_wanted(db).await?;
+                if !is_wanted {
+                    end(run_dir).await;
+                }
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Removes the folders of commands that ended long ago.
+    pub(super) async fn remove_oldest(&self) {
+        let folder = self.folder.clone();
+        // What stays is removed after the next check.
+        let _ = off_thread(move || remove_oldest(&folder)).await;
+    }
+}
+
+/// Moves the scratch checkout of a stage to the commit, with the files that agents get. Work that nobody approved has one of its own: what it
+/// leaves behind must not decide about a merge.
+async fn prepare(context: &RunContext, subject: &Subject) -> Result<(CheckoutPlan, Preparation), CheckoutError> {
+    let project = &subject.project;
+    let path = scratch(&context.config().worktrees_path, project, subject.stage);
+    let plan = CheckoutPlan {
+        git_dir: PathBuf::from(&project.git_dir),
+        path: path.clone(),
+        branch: None,
+        shown_branch: String::new(),
+        sha: subject.commit.clone(),
+        checkpoint: None,
+        base: project.base_head.clone(),
+        base_branch: project.base_branch.clone(),
+        rules: None,
+    };
+    let commit = subject.commit.clone();
+    with_files(&plan.git_dir, move |repository| {
+        let name = checkout_name(&path);
+        match repository.move_detached(&name, &path, &commit) {
+            Err(error) if !error.is_outage() => {
+                tracing::warn!(checkout = %path.display(), %error, "a scratch checkout could not be moved; it is created anew");
+                repository.remove_worktree(&name, &path)?;
+                repository.move_detached(&name, &path, &commit)
+            }
+            moved => moved,
+        }
+    })
+    .await?;
+    let setup = preparation::plan(project, &plan, AgentKind::Reviewer).await?;
+    Ok((plan, setup))
+}
+
+/// The checkout in which the checks of a stage run.
+pub(crate) fn scratch(worktrees: &Path, project: &domain::board::project::Project, stage: CheckStage) -> PathBuf {
+    checkout::folder_of(worktrees, &project.id).join(format!("checks-{stage}"))
+}
+
+/// The contents of a command's folder.
+struct CheckFiles {
+    jail: Option<JailInputs>,
+    marker: String,
+    relay: PathBuf,
+    cwd: PathBuf,
+    setup: Preparation,
+    line: String,
+    limit_seconds: u64,
+}
+
+impl CheckFiles {
+    /// Writes the folder. Blocks.
+    fn write(&self, path: &Path) -> Result<RunDir, String> {
+        let jail = self.jail.as_ref().map(JailInputs::build).transpose().map_err(|error| error.to_string())?;
+        let (jail, variables) = jail.map(|built| (built.spec, built.variables)).unzip();
+        let variables = variables.unwrap_or_default();
+        let backend: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let inside = |argv: Vec<String>| match &jail {
+            Some(jail) => jail::command_inside(&self.relay, jail, argv),
+            None => argv,
+        };
+        let spec = RunSpec {
+            run_id: None,
+            env: RunEnv { marker: &self.marker, port: None, backend: &backend, configured: &std::collections::BTreeMap::new() }.variables(),
+            marker: self.marker.clone(),
+            argv: inside([SHELL, "-c", self.line.as_str()].map(str::to_owned).to_vec()),
+            setup: self.setup.spec(inside),
+            cwd: self.cwd.clone(),
+            first_line: None,
+            output_limit: MAX_OUTPUT_BYTES,
+            jail: jail.clone(),
+            check: Some(CheckSpec { limit_seconds: self.limit_seconds }),
+        };
+        let run_dir = RunDir::create(path, &spec).map_err(|error| error.to_string())?;
+        if jail.is_some() {
+            prepare_run_dir(run_dir.path()).map_err(|error| error.to_string())?;
+        }
+        Ok(run_dir)
+    }
+}
+
+/// Looks whether a command still runs. Its shim is not on record: its lock and its marker show it.
+async fn look(run_dir: &RunDir) -> Liveness {
+    let run_dir = run_dir.clone();
+    let looked = off_thread(move || match run_dir.spec() {
+        Ok(spec) => inspect(run_dir.path(), &RunProcess { marker: spec.marker, boot_id: None, shim: None }),
+        Err(error) => Liveness::Unreachable { reason: error.to_string() },
+    });
+    looked.await.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
+}
+
+/// Asks the shim of a command to end it.
+async fn end(run_dir: &RunDir) {
+    let asked = match Control::connect(run_dir).await {
+        Ok(control) => control.signal(SignalName::Terminate).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = asked {
+        tracing::debug!(check = %run_dir.path().display(), %error, "a check was not asked to end");
+    }
+}
+
+fn ended(line: &str, exit: &ExitRecord, tail: &str) -> Ended {
+    let (duration_ms, why) = (exit.duration_ms.unwrap_or_default(), |detail: &str| detail.trim_end_matches('.').to_owned());
+    let with_end = |how: &str| format!("{}\n{how}", tail.trim_end()).trim_start().to_owned();
+    match exit.error.as_ref().map(|error| (error.kind, error.detail.as_str())) {
+        None if exit.code == Some(0) => Ended::Passed { duration_ms, tail: tail.to_owned() },
+        None => {
+            let how = exit.code.map(|code| format!("(exit code {code})"));
+            let how = how.or_else(|| exit.signal.map(|signal| format!("(ended by signal {signal})"))).unwrap_or_default();
+            Ended::Failed { duration_ms, tail: with_end(&how) }
+        }
+        Some((ExitErrorKind::OutputLimit, _)) => {
+            Ended::Failed { duration_ms, tail: with_end(&format!("(ended because it printed more than {} MB)", MAX_OUTPUT_BYTES >> 20)) }
+        }
+        Some((ExitErrorKind::TimedOut, detail)) => Ended::NotRun { why: format!("`{line}`: {}", why(detail)) },
+        Some((ExitErrorKind::SetupFailed | ExitErrorKind::MissingProgram | ExitErrorKind::StartFailed, detail)) => Ended::NotRun { why: why(detail) },
+        Some((_, detail)) => Ended::Lost { why: why(detail) },
+    }
+}
+
+/// The end of a command's output, from the beginning of a line.
+fn tail(output: &Path) -> String {
+    let read = || -> io::Result<(bool, Vec<u8>)> {
+        let mut file = fs::File::open(output)?;
+        let start = file.metadata()?.len().saturating_sub(TAIL_BYTES);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok((start > 0, bytes))
+    };
+    let Ok((is_cut, bytes)) = read() else { return String::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    let text = match text.split_once('\n') {
+        Some((_, rest)) if is_cut => rest,
+        _ => &text,
+    };
+    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
+}
+
+fn remove(path: &Path) {
+    // A folder that stays is found by its incomplete content or its age.
+    let _ = fs::remove_dir_all(path);
+}
+
+fn remove_oldest(folder: &Path) {
+    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        found.push((modified, entry.path()));
+    }
+    found.sort();
+    for (_, path) in found.iter().rev().skip(MAX_KEPT) {
+        if !RunDir::open(path).and_then(|run_dir| run_dir.is_alive()).unwrap_or(false) {
+            remove(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
