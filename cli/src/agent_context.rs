@@ -152,6 +152,7 @@ impl TestBoard {
             inbox: &Inbox { messages: Vec::new(), remaining: 0 },
             resumes: false,
             setup: "",
+            checks: &[],
         });
         text.replace(TITLE, "").replace(DESCRIPTION, "")
     }

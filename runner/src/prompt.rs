@@ -3,6 +3,7 @@
 //! Pure. The texts of the roles are in `agents/`. Foreign content is escaped, so it cannot imitate the structure of a prompt.
 
 mod attempt;
+mod checks;
 mod context;
 mod handover;
 pub mod inbox;
@@ -14,6 +15,7 @@ use domain::board::task::Task;
 use domain::context::handoff::Handoff;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::check::StageResults;
 use domain::runs::hand_over::HandOverReason;
 use domain::runs::limit::LimitMeasure;
 use domain::runs::protected_paths::ProtectedChange;
@@ -76,6 +78,8 @@ pub struct PromptInput<'a> {
     pub resumes: bool,
     /// How the worktree was prepared, if it was.
     pub setup: &'a str,
+    /// The checks of the task so far.
+    pub checks: &'a [StageResults],
 }
 
 /// The tags that structure a prompt. They are escaped in content.
@@ -97,6 +101,11 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let goal = input.goal.map(|goal| [goal.card.title.as_str(), goal.description.as_deref().unwrap_or_default()].join("\n"));
     let last_failure = attempt::last_failure(input.attempts);
     let protected = card.protected_paths.as_ref().filter(|_| input.run.phase == AgentKind::Reviewer).map(ProtectedChange::named);
+    let checks = match input.run.phase {
+        AgentKind::Coder => checks::announced(&input.project.profile.checks),
+        AgentKind::Reviewer => checks::results(input.checks, input.run.sha.as_deref()),
+        AgentKind::Planner | AgentKind::Orchestrator => String::new(),
+    };
     let fields = [
         ("Title", card.title.as_str()),
         ("Description", input.task.description.as_deref().unwrap_or("")),
@@ -105,6 +114,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         ("Worktree", input.worktree),
         ("Rules", input.rules.unwrap_or("")),
         ("Setup", input.setup),
+        ("Checks", &checks),
         ("Task", card.id.as_str()),
         ("Base", input.base),
         ("Base branch", input.base_branch),

@@ -130,6 +130,7 @@ fn every_refusal_has_a_status() {
     422 no-live-run
     409 permission-answered
     422 permission-closed
+    409 checks-not-passed
     422 not-now
     422 no-question
     403 not-yours

@@ -202,9 +202,7 @@ impl Attention {
 
     /// Creates the attention for checks that could not run.
     pub fn checks_not_run(why: &str) -> Self {
-        let detail = format!(
-            "Its checks could not run: {why}. No attempt was used. Repair the cause, or the checks in the settings of the project, then press Retry."
-        );
+        let detail = format!("Its checks could not run: {why}. No attempt was used. {}", Obstacle::ChecksNotRun.remedy());
         Self::new(AttentionKind::Checks, detail)
     }
 

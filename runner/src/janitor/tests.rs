@@ -131,10 +131,15 @@ async fn deleted_project_leaves_no_folder_of_checkouts() {
     let folder = checkout::folder_of(&board.config.worktrees_path, &project);
     assert!(checkout.starts_with(&folder) && checkout.exists());
     fs::create_dir_all(folder.join(SETUP_CACHE).join("key/node_modules")).unwrap();
+    let (scratch, commit) = (folder.join("checks-full"), board.tip("main").unwrap());
+    board.repository().move_detached(&checkout::checkout_name(&scratch), &scratch, &commit).unwrap();
+    let outputs = check::folder(&board.db).join(project.as_str());
+    fs::create_dir_all(outputs.join("full-1")).unwrap();
     board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
     assert!(board.clean(&task).await.is_some(), "unmerged work is kept");
     remove_project(&board.context(), &project).await.unwrap();
-    assert!(!folder.exists() && board.config.worktrees_path.exists());
+    assert!(!folder.exists() && !outputs.exists() && board.config.worktrees_path.exists());
+    assert_eq!(board.repository().worktree_head(&checkout::checkout_name(&scratch)).unwrap(), None);
     assert!(board.db.projects().await.unwrap().is_empty());
 }
 

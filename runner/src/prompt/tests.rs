@@ -145,6 +145,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         inbox: &EMPTY,
         resumes: false,
         setup: "",
+        checks: &[],
     }
 }
 

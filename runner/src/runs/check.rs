@@ -7,18 +7,20 @@
 mod command;
 pub(crate) mod submission;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use db::{Db, NewCheckResult};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::project::Project;
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use domain::runs::check::{CheckOutcome, CheckResult, CheckStage, CheckState, TaskChecks, failed, missing};
 use domain::runs::evidence::Sha;
 use domain::runs::profile::checks::CheckList;
 
 use self::command::{Command, Ended};
-use super::checkout::CheckoutError;
+use super::checkout::{CheckoutError, checkout_name, with_files};
+use crate::blocking::off_thread;
 use crate::prompt;
 use crate::runs::run::RunContext;
 
@@ -104,11 +106,10 @@ pub(super) async fn check(context: &RunContext, subject: &Subject) -> Result<Ver
         db.set_task_checks(&subject.task, subject.state(CheckState::Running)).await?;
         match run_all(context, subject, &to_run).await? {
             None => {}
-            Some(Verdict::NotRun { why }) => {
+            Some(verdict) => {
                 db.set_task_checks(&subject.task, subject.state(CheckState::NotRun)).await?;
-                return Ok(Verdict::NotRun { why });
+                return Ok(verdict);
             }
-            Some(verdict) => return Ok(verdict),
         }
     }
     let results = results().await?;
@@ -184,6 +185,25 @@ pub(super) fn text(sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> S
         format!("`{}` {}:\n\n{}", result.command, result.sentence(), lines.join("\n")).trim_end().to_owned()
     });
     prompt::failed_checks(sha, branch, &shown.collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Removes the checkouts in which checks of a deleted project ran. What git keeps about them goes with them, if the repository still exists.
+///
+/// # Errors
+/// When the store fails or a folder cannot be removed.
+pub(crate) async fn remove_scratch(context: &RunContext, id: &ProjectId) -> Result<(), String> {
+    let project = context.db.project(id).await.map_err(|error| error.to_string())?;
+    for stage in CheckStage::ALL {
+        let path = command::scratch(&context.config().worktrees_path, id, *stage);
+        let removed = path.clone();
+        let in_repository = with_files(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&removed), &removed));
+        if let Err(error) = in_repository.await {
+            tracing::warn!(checkout = %path.display(), %error, "a scratch checkout is removed without its repository");
+            let remove = move || if path.exists() { fs::remove_dir_all(&path) } else { Ok(()) };
+            off_thread(remove).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove a checkout: {error}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The folder of all checks, with one folder for each project.

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod check;
 mod claude;
 mod inbox;
 mod jail;

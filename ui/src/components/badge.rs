@@ -111,6 +111,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::DependencyCancelled => "dependency cancelled",
         AttentionKind::Repository => "repository",
         AttentionKind::Setup => "setup failed",
+        AttentionKind::Checks => "checks not run",
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
         AttentionKind::AssigneeRemoved => "agent removed",

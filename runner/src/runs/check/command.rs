@@ -2,12 +2,14 @@
 //!
 //! It must not know what follows from a result.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use db::RunProcess;
+use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::check::CheckStage;
 use sha2::{Digest, Sha256};
@@ -90,11 +92,11 @@ impl<'a> Place<'a> {
         let others = off_thread(move || {
             let is_other = |path: &PathBuf| !own.contains(path) && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stage));
             let found = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_other);
-            found.filter_map(|path| RunDir::open(&path).ok()).filter(|run_dir| run_dir.is_alive().unwrap_or(false)).collect::<Vec<_>>()
+            found.filter_map(|path| open(&path)).filter(|(run_dir, _)| run_dir.is_alive().unwrap_or(false)).collect::<Vec<_>>()
         });
-        for other in others.await.unwrap_or_default() {
+        for (other, marker) in others.await.unwrap_or_default() {
             end(&other).await;
-            while let Liveness::Alive = look(&other).await {
+            while let Liveness::Alive = look(&other, &marker).await {
                 sleep(POLL_INTERVAL).await;
             }
         }
@@ -108,14 +110,14 @@ impl<'a> Place<'a> {
     /// When the repository or the store fails.
     pub(super) async fn run(&mut self, command: &Command<'_>) -> Result<Option<(Ended, PathBuf)>, CheckoutError> {
         let path = self.path(command.line, command.attempt);
-        let run_dir = match RunDir::open(&path).ok().filter(|found| found.spec().is_ok()) {
+        let (run_dir, marker) = match open(&path) {
             Some(found) => found,
             None => match self.start(&path, command).await? {
                 Ok(started) => started,
                 Err(why) => return Ok(Some((Ended::NotRun { why }, PathBuf::new()))),
             },
         };
-        let Some(exit) = self.follow(&run_dir).await? else { return Ok(None) };
+        let Some(exit) = self.follow(&run_dir, &marker).await? else { return Ok(None) };
         let output = run_dir.file(CHECK_OUTPUT_FILE);
         let ended = ended(command.line, &exit, &tail(&output));
         if matches!(ended, Ended::NotRun { .. } | Ended::Lost { .. }) {
@@ -137,7 +139,7 @@ impl<'a> Place<'a> {
     }
 
     /// Moves the checkout to the commit, unless it is there, and starts a command in it. The inner error says why it cannot start.
-    async fn start(&mut self, path: &Path, command: &Command<'_>) -> Result<Result<RunDir, String>, CheckoutError> {
+    async fn start(&mut self, path: &Path, command: &Command<'_>) -> Result<Result<(RunDir, String), String>, CheckoutError> {
         let context = self.context;
         // What an earlier server began to write.
         remove(path);
@@ -162,19 +164,19 @@ impl<'a> Place<'a> {
         let started = off_thread(move || {
             let run_dir = files.write(&path)?;
             start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
-            Ok(run_dir)
+            Ok((run_dir, files.marker))
         });
         Ok(started.await.unwrap_or_else(|error| Err(error.to_string())))
     }
 
     /// Waits for the end of a command. `None`, and the command is ended, once the task does not wait for it anymore.
-    async fn follow(&self, run_dir: &RunDir) -> Result<Option<ExitRecord>, CheckoutError> {
+    async fn follow(&self, run_dir: &RunDir, marker: &str) -> Result<Option<ExitRecord>, CheckoutError> {
         let db = &self.context.db;
         let mut commits = db.subscribe();
         commits.mark_changed();
         let mut is_wanted = true;
         loop {
-            match look(run_dir).await {
+            match look(run_dir, marker).await {
                 Liveness::Gone(exit) => return Ok(is_wanted.then_some(exit)),
                 Liveness::Alive | Liveness::Unreachable { .. } => {}
             }
@@ -201,7 +203,7 @@ impl<'a> Place<'a> {
 /// leaves behind must not decide about a merge.
 async fn prepare(context: &RunContext, subject: &Subject) -> Result<(CheckoutPlan, Preparation), CheckoutError> {
     let project = &subject.project;
-    let path = scratch(&context.config().worktrees_path, project, subject.stage);
+    let path = scratch(&context.config().worktrees_path, &project.id, subject.stage);
     let plan = CheckoutPlan {
         git_dir: PathBuf::from(&project.git_dir),
         path: path.clone(),
@@ -231,8 +233,8 @@ async fn prepare(context: &RunContext, subject: &Subject) -> Result<(CheckoutPla
 }
 
 /// The checkout in which the checks of a stage run.
-pub(crate) fn scratch(worktrees: &Path, project: &domain::board::project::Project, stage: CheckStage) -> PathBuf {
-    checkout::folder_of(worktrees, &project.id).join(format!("checks-{stage}"))
+pub(super) fn scratch(worktrees: &Path, project: &ProjectId, stage: CheckStage) -> PathBuf {
+    checkout::folder_of(worktrees, project).join(format!("checks-{stage}"))
 }
 
 /// The contents of a command's folder.
@@ -259,7 +261,7 @@ impl CheckFiles {
         };
         let spec = RunSpec {
             run_id: None,
-            env: RunEnv { marker: &self.marker, port: None, backend: &backend, configured: &std::collections::BTreeMap::new() }.variables(),
+            env: RunEnv { marker: &self.marker, port: None, backend: &backend, configured: &BTreeMap::new() }.variables(),
             marker: self.marker.clone(),
             argv: inside([SHELL, "-c", self.line.as_str()].map(str::to_owned).to_vec()),
             setup: self.setup.spec(inside),
@@ -277,13 +279,17 @@ impl CheckFiles {
     }
 }
 
+/// Opens the complete folder of a command. Returns also its marker.
+fn open(path: &Path) -> Option<(RunDir, String)> {
+    let run_dir = RunDir::open(path).ok()?;
+    let marker = run_dir.spec().ok()?.marker;
+    Some((run_dir, marker))
+}
+
 /// Looks whether a command still runs. Its shim is not on record: its lock and its marker show it.
-async fn look(run_dir: &RunDir) -> Liveness {
-    let run_dir = run_dir.clone();
-    let looked = off_thread(move || match run_dir.spec() {
-        Ok(spec) => inspect(run_dir.path(), &RunProcess { marker: spec.marker, boot_id: None, shim: None }),
-        Err(error) => Liveness::Unreachable { reason: error.to_string() },
-    });
+async fn look(run_dir: &RunDir, marker: &str) -> Liveness {
+    let (path, process) = (run_dir.path().to_owned(), RunProcess { marker: marker.to_owned(), boot_id: None, shim: None });
+    let looked = off_thread(move || inspect(&path, &process));
     looked.await.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
 }
 

@@ -10,6 +10,7 @@ use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
 use domain::runs::profile::Profile;
 use domain::runs::profile::checks::Checks;
+use domain::runs::sandbox::SandboxTier;
 use domain::wire::ProjectPatch;
 use tokio::time::{Duration, Instant, sleep};
 
@@ -40,7 +41,12 @@ struct Checked {
 
 impl Checked {
     async fn new(quick: &[&str], full: &[&str]) -> Self {
-        let board = TestBoard::new().await;
+        Self::inside(SandboxTier::None, quick, full).await
+    }
+
+    async fn inside(tier: SandboxTier, quick: &[&str], full: &[&str]) -> Self {
+        let mut board = TestBoard::new().await;
+        board.config.sandbox = Some(tier);
         let context = RunContext { programs: Programs::at(std::env::current_exe().unwrap()), ..board.context() };
         let checked = Self { board, context };
         checked.set(Profile::default(), quick, full).await;
@@ -247,6 +253,19 @@ async fn setup_runs_once_until_a_lock_file_changes() {
         checked.merge(&task).await;
         assert_eq!((checked.status(&task).await, checked.lines("setups")), (Status::Done, setups), "{file}");
     }
+}
+
+#[tokio::test]
+async fn checks_run_in_the_jail_of_agents() {
+    let checked =
+        Checked::inside(SandboxTier::Jail, &[], &["test -f a; if cat @/store/board.db; then exit 1; fi; touch @/planted; echo $IS_SANDBOX"]).await;
+    let task = checked.approved(&[("a", "a")]).await;
+    checked.merge(&task).await;
+    let stages = checked.board.db.task_checks(&task).await.unwrap();
+    let [result] = stages[0].results.as_slice() else { panic!("{stages:?}") };
+    assert_eq!(result.outcome, CheckOutcome::Passed, "{}", result.tail);
+    assert!(result.tail.contains("No such file") && result.tail.ends_with("\n1\n"), "{}", result.tail);
+    assert!(!checked.beside("planted").exists() && checked.beside("store/board.db").exists());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::components::board::card_actions::CardActions;
 use crate::components::glyph::StateGlyph;
 use crate::components::icon::{DONE, GRIP, Icon, MORE};
 use crate::components::inline_code::InlineCode;
+use crate::components::runs::check::checks_badge;
 use crate::drag::Drag;
 use crate::moves::Moves;
 use crate::overview::Overview;
@@ -159,9 +160,11 @@ fn CardTools(id: TaskId, press: impl Fn(PointerEvent) + 'static) -> impl IntoVie
 fn Body(id: TaskId, card: Card, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
     let say = card.attention.as_ref().map(|attention| attention.detail.clone());
     let low_context = card.run.as_ref().and_then(|run| run.low_context).map(low_context_badge);
+    let checks = checks_badge(&card);
     view! {
         {card.run.clone().map(|run| view! { <Activity run=run /> })}
         {low_context.map(|(label, tone)| view! { <p class="low-context"><Badge label=label tone=tone /></p> })}
+        {checks.map(|(label, tone)| view! { <p class="checks"><Badge label=label tone=tone /></p> })}
         {say.map(|say| view! { <p class="say"><InlineCode text=say /></p> })}
         {Reader::may_write().then(|| view! { <CardActions task=id card=card loud=loud /> })}
     }
