@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_changed_and_hid_is_undone() {
+    fn hidden_changes_of_a_program_are_undone() {
         let scratch = Scratch::new();
         let commit = scratch.commit(&[("a", Some("1")), ("b", Some("1")), ("dir/c", Some("1"))]);
         scratch.move_to(&commit);

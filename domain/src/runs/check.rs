@@ -1,6 +1,6 @@
 //! Checks: commands of a project's profile that judge the files of a commit, and their results.
 //!
-//! Must not know how a command runs. What a project checks is in `profile/checks`.
+//! Must not know how a command runs. The commands of a project are in `profile/checks`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! What a prompt says about the checks of a project: which will judge the work of a coder, and what they showed a reviewer.
+//! The part of a prompt about the checks of a project: those that will judge the work of a coder, and their results for a reviewer.
 //!
 //! A project without checks adds nothing.
 

@@ -5,22 +5,25 @@
 //! check; the schedule did.
 
 mod command;
+mod outcome;
+mod scratch;
 pub(crate) mod submission;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use db::{Db, NewCheckResult};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::project::Project;
-use domain::id::{ProjectId, TaskId};
+use domain::id::TaskId;
 use domain::runs::check::{CheckOutcome, CheckResult, CheckStage, CheckState, TaskChecks, failed, missing};
 use domain::runs::evidence::Sha;
 use domain::runs::profile::checks::CheckList;
 
-use self::command::{Command, Ended};
-use super::checkout::{CheckoutError, checkout_name, with_files};
-use crate::blocking::off_thread;
+pub(crate) use self::scratch::remove_scratch;
+
+use self::command::Command;
+use self::outcome::Ended;
+use super::checkout::CheckoutError;
 use crate::prompt;
 use crate::runs::run::RunContext;
 
@@ -29,7 +32,7 @@ const MAX_SENT_CHARS: usize = 12_000;
 /// How often a command is started that something outside of it ended.
 const MAX_STARTS: u32 = 3;
 
-/// What is to be checked.
+/// The work to check.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) project: Project,
@@ -42,7 +45,7 @@ pub(super) struct Subject {
     pub(super) tree: Sha,
 }
 
-/// What the checks showed.
+/// The outcome of all checks of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     Passed,
@@ -168,7 +171,7 @@ fn result(subject: &Subject, line: &str, attempts: u32, ended: Ended, output: Pa
 }
 
 /// Asks the person to repair the cause why checks cannot run.
-pub(super) async fn ask(db: &Db, task: &TaskId, why: &str) -> db::Result<()> {
+pub(super) async fn request_repair(db: &Db, task: &TaskId, why: &str) -> db::Result<()> {
     let Attention { detail, .. } = Attention::checks_not_run(why);
     db.request_attention(task, AttentionKind::Checks, &detail).await
 }
@@ -185,25 +188,6 @@ pub(super) fn text(sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> S
         format!("`{}` {}:\n\n{}", result.command, result.sentence(), lines.join("\n")).trim_end().to_owned()
     });
     prompt::failed_checks(sha, branch, &shown.collect::<Vec<_>>().join("\n\n"))
-}
-
-/// Removes the checkouts in which checks of a deleted project ran. What git keeps about them goes with them, if the repository still exists.
-///
-/// # Errors
-/// When the store fails or a folder cannot be removed.
-pub(crate) async fn remove_scratch(context: &RunContext, id: &ProjectId) -> Result<(), String> {
-    let project = context.db.project(id).await.map_err(|error| error.to_string())?;
-    for stage in CheckStage::ALL {
-        let path = command::scratch(&context.config().worktrees_path, id, *stage);
-        let removed = path.clone();
-        let in_repository = with_files(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&removed), &removed));
-        if let Err(error) = in_repository.await {
-            tracing::warn!(checkout = %path.display(), %error, "a scratch checkout is removed without its repository");
-            let remove = move || if path.exists() { fs::remove_dir_all(&path) } else { Ok(()) };
-            off_thread(remove).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove a checkout: {error}"))?;
-        }
-    }
-    Ok(())
 }
 
 /// The folder of all checks, with one folder for each project.

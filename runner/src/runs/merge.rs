@@ -68,7 +68,7 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
 /// to its coder, or waits for the person.
 async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool, CheckoutError> {
     let (db, id, sha) = (&context.db, &step.task.card.id, step.sha);
-    // What cannot be merged needs no check.
+    // A conflict needs no check.
     let MergeResult::Merged { head, tree } = step.in_repository(Merging::Nothing).await? else { return Ok(true) };
     // Its tip may be newer than the project that was read.
     let project = db.project(&step.project.id).await?;
@@ -80,7 +80,7 @@ async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool
         Verdict::Passed => Ok(db.may_record_merge(id, sha, &subject.tree).await?),
         Verdict::Unwanted => Ok(false),
         Verdict::NotRun { why } => {
-            check::ask(db, id, &why).await?;
+            check::request_repair(db, id, &why).await?;
             Ok(false)
         }
         Verdict::Failed(failed) => {
@@ -110,7 +110,7 @@ fn conflict_text(sha: &str, branch: &str, paths: &[String]) -> String {
     prompt::conflict(sha, branch, &listed.join("\n"))
 }
 
-/// What a merge moves.
+/// The effect of a merge on the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Merging {
     /// Nothing: it only shows what the project branch would be.

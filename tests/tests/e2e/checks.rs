@@ -51,7 +51,7 @@ async fn red_checks_return_work_and_a_flaky_one_on_a_merge_runs_again() {
     let stages: List<StageResults> = server.get(&format!("/api/tasks/{task}/checks")).await.unwrap();
     let [quick, full] = stages.items.as_slice() else { panic!("{stages:?}") };
     assert_eq!((quick.checks.stage, quick.checks.state), (CheckStage::Quick, CheckState::Passed));
-    assert_eq!((full.checks.stage, full.checks.state, full.results[0].attempts), (CheckStage::Full, CheckState::Passed, 2));
+    assert_eq!((full.checks.stage, full.checks.state, full.results[0].attempts), (CheckStage::Full, CheckState::Passed, 2), "{full:?}");
     assert_eq!(full.results[0].tail, "try 2\n");
     let landed = git(&server.repository(), &["show", &format!("{}:answer.txt", project.integration_branch)]).unwrap();
     assert_eq!(landed, "right");

@@ -3,6 +3,7 @@
 //! Must not decide anything: `domain` knows which moves are legal.
 
 pub(crate) mod card_state;
+pub(crate) mod check;
 pub(crate) mod team;
 pub(crate) mod warroom;
 

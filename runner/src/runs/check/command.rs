@@ -2,39 +2,34 @@
 //!
 //! It must not know what follows from a result.
 
-use std::collections::BTreeMap;
+mod files;
+
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use db::RunProcess;
-use domain::id::ProjectId;
-use domain::runs::agent_kind::AgentKind;
-use domain::runs::check::CheckStage;
 use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use self::files::CheckFiles;
+use super::outcome::{Ended, ended, tail};
+use super::scratch::prepare;
 use super::{Subject, folder};
 use crate::blocking::off_thread;
-use crate::env::{self, RunEnv};
-use crate::jail::prepare::prepare_run_dir;
+use crate::env;
 use crate::liveness::{Liveness, inspect};
 use crate::process::start_shim;
-use crate::run_dir::{CHECK_OUTPUT_FILE, CheckSpec, ExitErrorKind, ExitRecord, RunDir, RunSpec};
-use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_name, with_files};
+use crate::run_dir::{CHECK_OUTPUT_FILE, ExitRecord, RunDir};
+use crate::runs::checkout::{CheckoutError, CheckoutPlan};
 use crate::runs::run::RunContext;
-use crate::runs::run::jail::{self, JailInputs};
-use crate::runs::run::preparation::{self, Preparation, SHELL};
+use crate::runs::run::jail;
+use crate::runs::run::preparation::Preparation;
 use crate::shim::control::{Control, SignalName};
 
-/// How often a running command is looked at.
+/// The time between two looks at a running command.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The most bytes that one command may print. One that prints more is ended, and has failed.
-const MAX_OUTPUT_BYTES: u64 = 16 << 20;
-/// The end of the output that is kept with a result.
-const TAIL_BYTES: u64 = 4_000;
 /// How many folders of ended commands are kept for each project, the newest.
 const MAX_KEPT: usize = 40;
 
@@ -46,34 +41,13 @@ pub(super) struct Command<'a> {
     pub(super) limit_minutes: u32,
 }
 
-/// How a command ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ended {
-    Passed {
-        duration_ms: u64,
-        tail: String,
-    },
-    Failed {
-        duration_ms: u64,
-        tail: String,
-    },
-    /// It did not judge anything, and will not without a person.
-    NotRun {
-        why: String,
-    },
-    /// Something outside of it ended it.
-    Lost {
-        why: String,
-    },
-}
-
 /// Where the commands of one stage of a project run.
 pub(super) struct Place<'a> {
     context: &'a RunContext,
     subject: &'a Subject,
     /// The folders of the project's commands.
     folder: PathBuf,
-    /// What the checkout needs, once it is at the commit.
+    /// The plan and the setup of the checkout, once it is at the commit.
     prepared: Option<(CheckoutPlan, Preparation)>,
 }
 
@@ -96,7 +70,7 @@ impl<'a> Place<'a> {
         });
         for (other, marker) in others.await.unwrap_or_default() {
             end(&other).await;
-            while let Liveness::Alive = look(&other, &marker).await {
+            while let Liveness::Alive = liveness_of(&other, &marker).await {
                 sleep(POLL_INTERVAL).await;
             }
         }
@@ -141,7 +115,7 @@ impl<'a> Place<'a> {
     /// Moves the checkout to the commit, unless it is there, and starts a command in it. The inner error says why it cannot start.
     async fn start(&mut self, path: &Path, command: &Command<'_>) -> Result<Result<(RunDir, String), String>, CheckoutError> {
         let context = self.context;
-        // What an earlier server began to write.
+        // An earlier server may have begun to write it.
         remove(path);
         if self.prepared.is_none() {
             self.prepared = Some(prepare(context, self.subject).await?);
@@ -176,7 +150,7 @@ impl<'a> Place<'a> {
         commits.mark_changed();
         let mut is_wanted = true;
         loop {
-            match look(run_dir, marker).await {
+            match liveness_of(run_dir, marker).await {
                 Liveness::Gone(exit) => return Ok(is_wanted.then_some(exit)),
                 Liveness::Alive | Liveness::Unreachable { .. } => {}
             }
@@ -194,88 +168,8 @@ impl<'a> Place<'a> {
     /// Removes the folders of commands that ended long ago.
     pub(super) async fn remove_oldest(&self) {
         let folder = self.folder.clone();
-        // What stays is removed after the next check.
+        // The next check removes the rest.
         let _ = off_thread(move || remove_oldest(&folder)).await;
-    }
-}
-
-/// Moves the scratch checkout of a stage to the commit, with the files that agents get. Work that nobody approved has one of its own: what it
-/// leaves behind must not decide about a merge.
-async fn prepare(context: &RunContext, subject: &Subject) -> Result<(CheckoutPlan, Preparation), CheckoutError> {
-    let project = &subject.project;
-    let path = scratch(&context.config().worktrees_path, &project.id, subject.stage);
-    let plan = CheckoutPlan {
-        git_dir: PathBuf::from(&project.git_dir),
-        path: path.clone(),
-        branch: None,
-        shown_branch: String::new(),
-        sha: subject.commit.clone(),
-        checkpoint: None,
-        base: project.base_head.clone(),
-        base_branch: project.base_branch.clone(),
-        rules: None,
-    };
-    let commit = subject.commit.clone();
-    with_files(&plan.git_dir, move |repository| {
-        let name = checkout_name(&path);
-        match repository.move_detached(&name, &path, &commit) {
-            Err(error) if !error.is_outage() => {
-                tracing::warn!(checkout = %path.display(), %error, "a scratch checkout could not be moved; it is created anew");
-                repository.remove_worktree(&name, &path)?;
-                repository.move_detached(&name, &path, &commit)
-            }
-            moved => moved,
-        }
-    })
-    .await?;
-    let setup = preparation::plan(project, &plan, AgentKind::Reviewer).await?;
-    Ok((plan, setup))
-}
-
-/// The checkout in which the checks of a stage run.
-pub(super) fn scratch(worktrees: &Path, project: &ProjectId, stage: CheckStage) -> PathBuf {
-    checkout::folder_of(worktrees, project).join(format!("checks-{stage}"))
-}
-
-/// The contents of a command's folder.
-struct CheckFiles {
-    jail: Option<JailInputs>,
-    marker: String,
-    relay: PathBuf,
-    cwd: PathBuf,
-    setup: Preparation,
-    line: String,
-    limit_seconds: u64,
-}
-
-impl CheckFiles {
-    /// Writes the folder. Blocks.
-    fn write(&self, path: &Path) -> Result<RunDir, String> {
-        let jail = self.jail.as_ref().map(JailInputs::build).transpose().map_err(|error| error.to_string())?;
-        let (jail, variables) = jail.map(|built| (built.spec, built.variables)).unzip();
-        let variables = variables.unwrap_or_default();
-        let backend: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let inside = |argv: Vec<String>| match &jail {
-            Some(jail) => jail::command_inside(&self.relay, jail, argv),
-            None => argv,
-        };
-        let spec = RunSpec {
-            run_id: None,
-            env: RunEnv { marker: &self.marker, port: None, backend: &backend, configured: &BTreeMap::new() }.variables(),
-            marker: self.marker.clone(),
-            argv: inside([SHELL, "-c", self.line.as_str()].map(str::to_owned).to_vec()),
-            setup: self.setup.spec(inside),
-            cwd: self.cwd.clone(),
-            first_line: None,
-            output_limit: MAX_OUTPUT_BYTES,
-            jail: jail.clone(),
-            check: Some(CheckSpec { limit_seconds: self.limit_seconds }),
-        };
-        let run_dir = RunDir::create(path, &spec).map_err(|error| error.to_string())?;
-        if jail.is_some() {
-            prepare_run_dir(run_dir.path()).map_err(|error| error.to_string())?;
-        }
-        Ok(run_dir)
     }
 }
 
@@ -287,7 +181,7 @@ fn open(path: &Path) -> Option<(RunDir, String)> {
 }
 
 /// Looks whether a command still runs. Its shim is not on record: its lock and its marker show it.
-async fn look(run_dir: &RunDir, marker: &str) -> Liveness {
+async fn liveness_of(run_dir: &RunDir, marker: &str) -> Liveness {
     let (path, process) = (run_dir.path().to_owned(), RunProcess { marker: marker.to_owned(), boot_id: None, shim: None });
     let looked = off_thread(move || inspect(&path, &process));
     looked.await.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
@@ -302,44 +196,6 @@ async fn end(run_dir: &RunDir) {
     if let Err(error) = asked {
         tracing::debug!(check = %run_dir.path().display(), %error, "a check was not asked to end");
     }
-}
-
-fn ended(line: &str, exit: &ExitRecord, tail: &str) -> Ended {
-    let (duration_ms, why) = (exit.duration_ms.unwrap_or_default(), |detail: &str| detail.trim_end_matches('.').to_owned());
-    let with_end = |how: &str| format!("{}\n{how}", tail.trim_end()).trim_start().to_owned();
-    match exit.error.as_ref().map(|error| (error.kind, error.detail.as_str())) {
-        None if exit.code == Some(0) => Ended::Passed { duration_ms, tail: tail.to_owned() },
-        None => {
-            let how = exit.code.map(|code| format!("(exit code {code})"));
-            let how = how.or_else(|| exit.signal.map(|signal| format!("(ended by signal {signal})"))).unwrap_or_default();
-            Ended::Failed { duration_ms, tail: with_end(&how) }
-        }
-        Some((ExitErrorKind::OutputLimit, _)) => {
-            Ended::Failed { duration_ms, tail: with_end(&format!("(ended because it printed more than {} MB)", MAX_OUTPUT_BYTES >> 20)) }
-        }
-        Some((ExitErrorKind::TimedOut, detail)) => Ended::NotRun { why: format!("`{line}`: {}", why(detail)) },
-        Some((ExitErrorKind::SetupFailed | ExitErrorKind::MissingProgram | ExitErrorKind::StartFailed, detail)) => Ended::NotRun { why: why(detail) },
-        Some((_, detail)) => Ended::Lost { why: why(detail) },
-    }
-}
-
-/// The end of a command's output, from the beginning of a line.
-fn tail(output: &Path) -> String {
-    let read = || -> io::Result<(bool, Vec<u8>)> {
-        let mut file = fs::File::open(output)?;
-        let start = file.metadata()?.len().saturating_sub(TAIL_BYTES);
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = Vec::new();
-        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-        Ok((start > 0, bytes))
-    };
-    let Ok((is_cut, bytes)) = read() else { return String::new() };
-    let text = String::from_utf8_lossy(&bytes);
-    let text = match text.split_once('\n') {
-        Some((_, rest)) if is_cut => rest,
-        _ => &text,
-    };
-    text.chars().filter(|character| !character.is_control() || matches!(character, '\n' | '\t')).collect()
 }
 
 fn remove(path: &Path) {

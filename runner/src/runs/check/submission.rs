@@ -5,7 +5,7 @@ use std::path::Path;
 use domain::id::TaskId;
 use domain::runs::check::{CheckStage, await_quick};
 
-use super::{Subject, Verdict, ask, check, text};
+use super::{Subject, Verdict, check, request_repair, text};
 use crate::runs::checkout::{CheckoutError, with_repository};
 use crate::runs::run::RunContext;
 
@@ -27,7 +27,7 @@ pub(crate) async fn check_submission(context: &RunContext, id: &TaskId) -> Resul
     let subject = Subject { project, task: id.clone(), stage: CheckStage::Quick, commit: sha.clone(), sha, tree };
     match check(context, &subject).await? {
         Verdict::Passed | Verdict::Unwanted => Ok(()),
-        Verdict::NotRun { why } => Ok(ask(db, id, &why).await?),
+        Verdict::NotRun { why } => Ok(request_repair(db, id, &why).await?),
         Verdict::Failed(failed) => match db.record_failed_checks(id, &subject.sha, &text(&subject.sha, None, &failed)).await {
             // Somebody moved the card meanwhile, and that decision stands.
             Err(db::Error::Refused(_)) => Ok(()),

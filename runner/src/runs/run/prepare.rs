@@ -179,7 +179,6 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         Some(_) => Some(db.run_dir(&run.id).await?.join(RULES_FOLDER).to_string_lossy().into_owned()),
         None => None,
     };
-    let checks = db.task_checks(&task.card.id).await?;
     // Every other task says itself what it is for.
     let goal = match &task.card.round_of {
         Some(plan) => Some(db.task(plan).await?),
@@ -202,7 +201,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         inbox: received.inbox,
         resumes: received.resumes,
         setup: received.setup,
-        checks: &checks,
+        checks: &db.task_checks(&task.card.id).await?,
     }))
 }
 

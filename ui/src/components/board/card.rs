@@ -8,13 +8,13 @@ use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
 use crate::components::badge::card_state::{CardState, meta};
+use crate::components::badge::check::checks_badge;
 use crate::components::badge::warroom::low_context_badge;
 use crate::components::badge::{Badge, phase_label};
 use crate::components::board::card_actions::CardActions;
 use crate::components::glyph::StateGlyph;
 use crate::components::icon::{DONE, GRIP, Icon, MORE};
 use crate::components::inline_code::InlineCode;
-use crate::components::runs::check::checks_badge;
 use crate::drag::Drag;
 use crate::moves::Moves;
 use crate::overview::Overview;
