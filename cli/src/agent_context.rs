@@ -170,6 +170,7 @@ impl TestBoard {
             resumes: false,
             setup: "",
             oracle: None,
+            checks: &[],
         });
         text.replace(TITLE, "").replace(DESCRIPTION, "")
     }

@@ -40,6 +40,8 @@ CREATE TABLE projects (
   max_coders         INTEGER CHECK (max_coders > 0),
   -- How its checkouts are prepared.
   profile            TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(profile)),
+  -- Counts how often the profile was set.
+  profile_version    INTEGER NOT NULL DEFAULT 1,
   -- Whether edits of files that another agent claimed are refused or only warned about.
   claim_mode         TEXT NOT NULL DEFAULT 'enforced' CHECK (claim_mode IN ('enforced', 'advisory')),
   -- Where the files of its knowledge are: beside the database, or also in the person's checkout.
@@ -131,6 +133,8 @@ CREATE TABLE tasks (
   submitted_patch TEXT,
   -- The protected paths that the last submitted or approved commit changes.
   protected_paths TEXT CHECK (protected_paths IS NULL OR json_valid(protected_paths)),
+  -- The checks of the last submitted commit, and of the merge of an approved one.
+  checks         TEXT CHECK (checks IS NULL OR json_valid(checks)),
   approved_sha   TEXT,
   merged_sha     TEXT,
   -- The landing that brought its work to the base branch.
@@ -386,6 +390,24 @@ CREATE TABLE verdicts (
   created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX verdicts_by_task ON verdicts (task_id);
+
+-- What a command showed about the files of a commit. A tree is not checked again with the same command and version of the profile.
+CREATE TABLE check_results (
+  id              INTEGER PRIMARY KEY,
+  project_id      TEXT NOT NULL REFERENCES projects(id),
+  tree            TEXT NOT NULL,
+  profile_version INTEGER NOT NULL,
+  command         TEXT NOT NULL,
+  outcome         TEXT NOT NULL CHECK (outcome IN ('passed', 'failed')),
+  attempts        INTEGER NOT NULL,
+  duration_ms     INTEGER NOT NULL,
+  tail            TEXT NOT NULL,
+  -- The file with its output, until that is removed.
+  output          TEXT NOT NULL,
+  ended_at        TEXT NOT NULL,
+  UNIQUE (project_id, tree, profile_version, command)
+) STRICT;
+CREATE INDEX check_results_by_age ON check_results (ended_at);
 
 -- References that this product created in repositories. It touches no others.
 CREATE TABLE owned_refs (

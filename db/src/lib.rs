@@ -52,6 +52,7 @@ pub use error::{Error, Result};
 pub use figures::Figures;
 pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
+pub use runs::check::write::NewCheckResult;
 pub use runs::checkout::LeftCheckout;
 pub use runs::folder::RunFolder;
 pub use runs::land::LandingFacts;

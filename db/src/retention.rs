@@ -14,6 +14,7 @@ use crate::engine::writer::UseCase;
 use crate::engine::{checkpoint, idempotent};
 use crate::error::Result;
 use crate::now;
+use crate::runs::check::write as check;
 use crate::team::message::removable;
 use crate::team::token;
 use crate::warroom::oracle::write as oracle;
@@ -26,7 +27,7 @@ const MAX_CANDIDATES: u32 = 10_000;
 /// Limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
-    /// The age until which events, deliveries, messages and questions to oracles are kept.
+    /// The age until which events, deliveries, messages, questions to oracles and results of checks are kept.
     pub keep: Duration,
     /// The number of events that are kept even if they are younger.
     pub max_events: u32,
@@ -44,6 +45,8 @@ pub struct Pruned {
     pub messages: u64,
     /// Questions of agents to oracles that are agents.
     pub oracle_questions: u64,
+    /// Results of checks.
+    pub check_results: u64,
     /// Entries of agents' memory that expired.
     pub memories: u64,
     /// Tokens that ended a week ago.
@@ -64,6 +67,7 @@ impl Db {
             deliveries: self.remove_deliveries(cutoff).await?,
             messages: self.remove_messages(cutoff).await?,
             oracle_questions: self.remove_until_none(move |tx| Box::pin(oracle::remove_old(tx, cutoff, batch))).await?,
+            check_results: self.remove_until_none(move |tx| Box::pin(check::remove_old(tx, cutoff, batch))).await?,
             memories: self.remove_until_none(move |tx| Box::pin(memory::remove_expired(tx, batch))).await?,
             tokens: self.remove_until_none(move |tx| Box::pin(token::remove_expired(tx, batch))).await?,
         })

@@ -1,6 +1,7 @@
 //! Use cases of agents at work: runs, branches, merges and parkings.
 
 pub(crate) mod branch;
+pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod checkpoint;
 pub(crate) mod folder;

@@ -23,6 +23,7 @@ use crate::context::import::ImportEvent;
 use crate::context::memory::MemoryEvent;
 use crate::context::session::SessionEvent;
 use crate::id::{ProjectId, RunId, TaskId};
+use crate::runs::check::CheckEvent;
 use crate::runs::checkout::CheckoutEvent;
 use crate::runs::interrupt::InterruptEvent;
 use crate::runs::limit::LimitEvent;
@@ -128,6 +129,7 @@ join! {
     Run(RunChange),
     Interrupt(InterruptEvent),
     Permission(PermissionEvent),
+    Check(CheckEvent),
     Checkout(CheckoutEvent),
     Rescue(RescueEvent),
     Parking(ParkingEvent),

@@ -31,6 +31,7 @@ macro_rules! each_refusal {
             Goal($crate::board::goal::GoalRefusal),
             Run($crate::runs::run::RunRefusal),
             Permission($crate::runs::permission::PermissionRefusal),
+            Check($crate::runs::check::CheckRefusal),
             Land($crate::runs::land::LandRefusal),
             Publication($crate::runs::publication::PublicationRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),

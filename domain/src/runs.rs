@@ -2,6 +2,7 @@
 
 pub mod agent_kind;
 pub mod backoff;
+pub mod check;
 pub mod checkout;
 pub mod checkpoint;
 pub mod condition;

@@ -48,6 +48,7 @@ mod relocate;
 mod remove;
 mod rescue;
 mod review_round;
+mod scratch;
 mod size;
 mod snapshot;
 mod stat_cache;

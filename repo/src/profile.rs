@@ -1,9 +1,11 @@
-//! Reads what a profile depends on: the names of files that show which tools a repository uses, and the contents of its lock files.
+//! Reads what a profile depends on: the files that show which tools and checks a repository has, and the contents of its lock files.
 //!
 //! It reads commits and no checkout, so what an agent left uncommitted has no effect. Must not run or interpret anything.
 
+use std::collections::BTreeMap;
+
 use domain::runs::evidence::Sha;
-use domain::runs::profile::detection::{Detection, detect, is_lock_file};
+use domain::runs::profile::detection::{Detection, checks, detect, is_lock_file};
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 
 use crate::error::{Attempt, RepoError};
@@ -34,6 +36,12 @@ impl Repository {
             }
         }
         let mut detection = detect(paths.iter().map(String::as_str));
+        let mut texts = BTreeMap::new();
+        for name in checks::FILES.into_iter().filter(|name| paths.iter().any(|path| path == name)) {
+            texts.extend(self.file_at(commit, name)?.map(|text| (name, String::from_utf8_lossy(&text).into_owned())));
+        }
+        let has_file = |name: &str| paths.iter().any(|path| path == name);
+        detection.profile.checks = checks::propose(&detection.tools, has_file, |name| texts.get(name).cloned());
         if let Some(text) = self.file_at(commit, WORKTREE_INCLUDE)? {
             detection.include(&String::from_utf8_lossy(&text));
         }
@@ -70,7 +78,7 @@ mod tests {
         let sample = TestRepository::new();
         sample.write("yarn.lock", "");
         let files = [
-            ("package.json", Some("{}")),
+            ("package.json", Some(r#"{"scripts": {"test": "node --test"}}"#)),
             ("package-lock.json", Some("{}")),
             (".devcontainer/devcontainer.json", Some("{}")),
             ("docs/go.mod", Some("")),
@@ -81,6 +89,7 @@ mod tests {
         let names: Vec<_> = found.tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["npm", "devcontainer"]);
         assert_eq!(found.profile.setup, ["npm ci"]);
+        assert_eq!(found.profile.checks.full.commands, ["npm run test"]);
         assert_eq!(found.profile.copy, [".env*", "config/local.toml", "certs"]);
     }
 

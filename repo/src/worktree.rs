@@ -96,6 +96,11 @@ impl Repository {
         if complete { Ok(()) } else { self.write_files(&admin, path, commit, !filled) }
     }
 
+    /// Puts a checkout on exactly `commit`, whatever it was on.
+    pub(crate) fn set_detached_head(&self, admin: &Path, commit: &Sha) -> Result<(), RepoError> {
+        write_file(admin, "HEAD", &format!("{commit}\n"))
+    }
+
     /// Writes the files of `commit`, then the index, and keeps what the files are like. Overwrites existing files, which are left from an
     /// earlier attempt.
     fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {

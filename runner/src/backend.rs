@@ -22,7 +22,7 @@ pub use claude::environment::{
     SERVICE_VARIABLE, is_reserved_variable,
 };
 pub use claude::error::classify_stderr;
-pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, sign_in};
+pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, private_folder, sign_in};
 pub use claude::hook;
 pub use claude::launch::{FILES, encode, launch};
 pub use claude::manual::resume_command;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use domain::id::RunId;
+use domain::id::{ProjectId, RunId};
 use uuid::Uuid;
 
 use crate::backend;
@@ -27,7 +27,7 @@ const NAMES: &[&str] = &[
     "TZ",
     "TMPDIR",
     "TERM",
-    "SSH_AUTH_SOCK",
+    KEYS,
     // Proxies and certificates.
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -47,6 +47,9 @@ const NAMES: &[&str] = &[
 
 const PREFIXES: &[&str] = &["LC_"];
 
+/// The socket of the program that holds the person's keys.
+const KEYS: &str = "SSH_AUTH_SOCK";
+
 /// Variables that a desktop program needs to find the user's screen.
 const DESKTOP_NAMES: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"];
 const DESKTOP_PREFIXES: &[&str] = &["XDG_"];
@@ -62,6 +65,12 @@ pub fn filter_env(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec
             || has_prefix(name, backend::INHERITED_PREFIXES)
             || (provider && has_prefix(name, backend::PROVIDER_VARIABLE_PREFIXES))
     };
+    parent.into_iter().filter(|(name, _)| passes(name)).collect()
+}
+
+/// Returns the variables of `parent` that a check may inherit: no sign-in to a model's service, and no keys of the person.
+pub fn filter_env_for_check(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let passes = |name: &OsStr| (is_named(name, NAMES) && name != KEYS) || has_prefix(name, PREFIXES);
     parent.into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
@@ -128,6 +137,11 @@ impl RunEnv<'_> {
 /// Returns the marker of a run. Unlike the run's id it is unique on the machine, where another database may have the same `RUN-001`.
 pub fn marker(run: &RunId, unique: Uuid) -> String {
     format!("{run}.{}", unique.simple())
+}
+
+/// Returns the marker of a check of a project.
+pub fn check_marker(project: &ProjectId, unique: Uuid) -> String {
+    format!("check-{project}.{}", unique.simple())
 }
 
 /// Compose accepts lowercase letters, digits, dashes and underscores.

@@ -7,6 +7,7 @@ use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::{NewTask, Task};
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -18,8 +19,11 @@ use domain::time::Timestamp;
 use domain::wire::NewProject;
 use repo::Repository;
 use repo::testing::{TestRepository, commit_all_in, write_in};
+use tokio::sync::watch;
 
+use crate::process::Programs;
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
+use crate::runs::run::RunContext;
 
 pub(crate) struct TestBoard {
     pub(crate) sample: TestRepository,
@@ -47,6 +51,13 @@ impl TestBoard {
         let new = NewProject { title: "Board".to_owned(), ..NewProject::default() };
         let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
         Self { sample, config, db, project }
+    }
+
+    /// Everything that a run on this board needs, except for programs.
+    pub(crate) fn context(&self) -> RunContext {
+        let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
+        let (programs, activity) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::default());
+        RunContext { db: self.db.clone(), config, programs, activity, sandbox: watch::Sender::new(None) }
     }
 
     pub(crate) fn repository(&self) -> Repository {

@@ -14,8 +14,8 @@ use tokio::time::sleep;
 
 use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
-use crate::runs::checkout;
 use crate::runs::run::{RunContext, SETUP_CACHE};
+use crate::runs::{check, checkout};
 use crate::warroom::{code_map, knowledge};
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -47,8 +47,18 @@ pub(crate) async fn run(context: RunContext) {
         let limits = RetentionLimits { keep: DAY * context.config().keep_events_days, max_events: MAX_EVENTS };
         match context.db.prune(limits).await {
             Ok(pruned) if pruned == Pruned::default() => {}
-            Ok(Pruned { events, calls, deliveries, messages, oracle_questions, memories, tokens }) => {
-                tracing::info!(events, calls, deliveries, messages, oracle_questions, memories, tokens, "removed rows past their retention");
+            Ok(Pruned { events, calls, deliveries, messages, oracle_questions, check_results, memories, tokens }) => {
+                tracing::info!(
+                    events,
+                    calls,
+                    deliveries,
+                    messages,
+                    oracle_questions,
+                    check_results,
+                    memories,
+                    tokens,
+                    "removed rows past their retention"
+                );
             }
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old rows; trying again in an hour"),
@@ -106,7 +116,7 @@ async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Resul
     Ok(removed)
 }
 
-/// Removes what is left of a deleted project: the folders of its runs, its history of knowledge, its code map, its kept setups and the empty
+/// Removes what is left of a deleted project: the folders of its runs, its history of knowledge, its code map, its kept setups, its checks and the empty
 /// folder of its checkouts, then its rows.
 pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) -> Result<(), String> {
     let folders = context.db.run_folders_of(project).await.map_err(|error| error.to_string())?;
@@ -114,7 +124,13 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
     let checkouts = checkout::folder_of(&context.config().worktrees_path, project);
-    for left in [knowledge::repository(&context.db, project), code_map::folder(&context.db, project), checkouts.join(SETUP_CACHE)] {
+    check::remove_scratch(context, project).await?;
+    for left in [
+        knowledge::repository(&context.db, project),
+        code_map::folder(&context.db, project),
+        checkouts.join(SETUP_CACHE),
+        check::folder(&context.db).join(project.as_str()),
+    ] {
         let shown = left.display().to_string();
         let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;
         removed.map_err(|error| format!("could not remove {shown}: {error}"))?;

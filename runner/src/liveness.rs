@@ -164,7 +164,7 @@ fn reap(run_dir: Option<&RunDir>, process: &RunProcess, kind: ExitErrorKind) -> 
         _ => "the process that supervises the agent was killed",
     };
     let error = Some(ExitError { kind, detail: detail.to_owned() });
-    let exit = ExitRecord { code: None, signal: None, ended_at: db::now(), killed_leftovers, error };
+    let exit = ExitRecord { code: None, signal: None, ended_at: db::now(), killed_leftovers, duration_ms: None, error };
     if let Some(Err(error)) = run_dir.map(|run_dir| run_dir.record_exit(&exit)) {
         // The record only spares the next look this work.
         tracing::warn!(%error, "the end of a run was not written to its folder");

@@ -20,7 +20,7 @@ use db::ShimProcess;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::run_dir::{RunDir, RunDirError, RunSpec};
+use crate::run_dir::{CHECK_OUTPUT_FILE, RunDir, RunDirError, RunSpec};
 use crate::{env, procfs};
 
 /// A program that could not start or did not end in time.
@@ -99,9 +99,10 @@ fn installed_path(path: PathBuf) -> PathBuf {
 /// # Errors
 /// When the run has a shim already, or the program cannot be started.
 pub fn start_shim(program: &Path, run_dir: &RunDir, inherited: &[String]) -> Result<Option<ShimProcess>> {
-    let marker = run_dir.spec()?.marker;
+    let RunSpec { marker, check, .. } = run_dir.spec()?;
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
-    let mut command = command(program, run_dir.path(), env::filter_env(std::env::vars_os()));
+    let inherited_by_all = if check.is_some() { env::filter_env_for_check(std::env::vars_os()) } else { env::filter_env(std::env::vars_os()) };
+    let mut command = command(program, run_dir.path(), inherited_by_all);
     // No process group here: the shim starts a session first, which a group leader cannot do.
     command.envs(env::named(inherited, std::env::vars_os())).env(env::MARKER, marker);
     command.arg0("vibe-relay").arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
@@ -113,7 +114,7 @@ pub fn start_shim(program: &Path, run_dir: &RunDir, inherited: &[String]) -> Res
     Ok(process.map(|process| ShimProcess { pid: process.pid, started: process.started }))
 }
 
-/// Starts a program of a run, its agent or a setup command, as the leader of its own process group.
+/// Starts a program of a run, its agent, a setup command or a check, as the leader of its own process group.
 ///
 /// # Errors
 /// When the program or its folder does not exist, or the program is not executable.
@@ -132,6 +133,8 @@ pub(crate) enum Streams<'a> {
     Agent(&'a RunDir),
     /// All of it into one pipe. There is no stdin.
     Setup(&'a io::PipeWriter),
+    /// All of it into one file of the run. There is no stdin.
+    Check(&'a RunDir),
 }
 
 fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, streams: Streams<'_>) -> Result<std::process::Child> {
@@ -142,6 +145,7 @@ fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, streams:
             let end = || output.try_clone().map_err(|source| not_started(program, source));
             command.stdin(Stdio::null()).stdout(end()?).stderr(end()?)
         }
+        Streams::Check(run_dir) => command.stdin(Stdio::null()).stdout(run_dir.append(CHECK_OUTPUT_FILE)?).stderr(run_dir.append(CHECK_OUTPUT_FILE)?),
     };
     command.spawn().map_err(|source| not_started(program, source))
 }

@@ -3,6 +3,7 @@
 //! Pure. The texts of the roles are in `agents/`. Foreign content is escaped, so it cannot imitate the structure of a prompt.
 
 mod attempt;
+mod checks;
 mod context;
 mod handover;
 pub mod inbox;
@@ -15,6 +16,7 @@ use domain::board::task::Task;
 use domain::context::handoff::Handoff;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::check::StageResults;
 use domain::runs::hand_over::HandOverReason;
 use domain::runs::limit::LimitMeasure;
 use domain::runs::protected_paths::ProtectedChange;
@@ -81,6 +83,8 @@ pub struct PromptInput<'a> {
     pub setup: &'a str,
     /// The questions to an oracle, and their zone.
     pub oracle: Option<&'a OracleBriefing>,
+    /// The checks of the task so far.
+    pub checks: &'a [StageResults],
 }
 
 /// The tags that structure a prompt. They are escaped in content.
@@ -102,6 +106,11 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let goal = input.goal.map(|goal| [goal.card.title.as_str(), goal.description.as_deref().unwrap_or_default()].join("\n"));
     let last_failure = attempt::last_failure(input.attempts);
     let protected = card.protected_paths.as_ref().filter(|_| input.run.phase == AgentKind::Reviewer).map(ProtectedChange::named);
+    let checks = match input.run.phase {
+        AgentKind::Coder => checks::announced(&input.project.profile.checks),
+        AgentKind::Reviewer => checks::results(input.checks, input.run.sha.as_deref()),
+        AgentKind::Planner | AgentKind::Orchestrator => String::new(),
+    };
     let fields = [
         ("Title", card.title.as_str()),
         ("Description", input.task.description.as_deref().unwrap_or("")),
@@ -110,6 +119,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         ("Worktree", input.worktree),
         ("Rules", input.rules.unwrap_or("")),
         ("Setup", input.setup),
+        ("Checks", &checks),
         ("Task", card.id.as_str()),
         ("Base", input.base),
         ("Base branch", input.base_branch),
@@ -201,6 +211,16 @@ pub fn denial(tool: &str, reason: Option<&str>) -> String {
 pub fn conflict(sha: &str, branch: &str, paths: &str) -> String {
     let text = include_str!("../../agents/reminder/conflict.md").trim_end();
     text.replace("{sha}", sha).replace("{branch}", branch).replace("{paths}", paths)
+}
+
+/// The comment for a coder whose work failed checks. `branch` is that into which it was merged, and `results` is Markdown.
+pub fn failed_checks(sha: &str, branch: Option<&str>, results: &str) -> String {
+    let text = match branch {
+        Some(branch) => include_str!("../../agents/reminder/failed_merge_checks.md").replace("{branch}", branch),
+        None => include_str!("../../agents/reminder/failed_checks.md").to_owned(),
+    };
+    // The results last, because they may contain anything.
+    text.trim_end().replace("{sha}", sha).replace("{results}", results)
 }
 
 /// A human's message to a running agent.

@@ -1,4 +1,4 @@
-//! Retries a merge or a cleanup after transient errors, such as another program's lock, before it asks the human.
+//! Retries a merge, a check or a cleanup after transient errors, such as another program's lock, before it asks the human.
 //!
 //! Nothing is stored: a restart begins to count again.
 
@@ -12,7 +12,9 @@ use repo::RepoError;
 use tokio::time::sleep;
 
 use crate::resource;
+use crate::runs::check::submission::check_submission;
 use crate::runs::checkout::{self, CheckoutError};
+use crate::runs::run::RunContext;
 use crate::runs::{merge, parking};
 
 /// The delays between attempts.
@@ -22,9 +24,21 @@ const RETRY_DELAYS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs
 ///
 /// # Errors
 /// When the job is to be scheduled again later.
-pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), String> {
-    let outcome = with_retries(RETRY_DELAYS, || merge::merge(db, id)).await;
-    report_failure(db, id, outcome, |error| format!("It could not be merged: {error}")).await
+pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || merge::merge(context, id)).await;
+    report_failure(&context.db, id, outcome, |error| format!("It could not be merged: {error}")).await
+}
+
+/// Runs the quick checks of submitted work, or tells the human why that failed.
+///
+/// # Errors
+/// As [`merge()`].
+pub(crate) async fn check(context: &RunContext, id: &TaskId) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || check_submission(context, id)).await;
+    report_failure(&context.db, id, outcome, |error| {
+        format!("It could not be checked: {}. Then press Retry.", error.to_string().trim_end_matches('.'))
+    })
+    .await
 }
 
 /// Removes the checkout of a finished task, or tells the human why that failed.

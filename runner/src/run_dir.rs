@@ -23,6 +23,7 @@ use crate::setup::SetupSpec;
 /// | `spec.json` | server, once | [`RunSpec`] |
 /// | `lock` | – | locked (`flock`) by the shim for its lifetime |
 /// | `stdout`, `stderr` | agent | append-only, raw |
+/// | `output` | check | append-only, raw |
 /// | `sock` | shim | its Unix socket, see [`crate::shim::control`] |
 /// | `exit.json` | shim, once | [`ExitRecord`] |
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,9 @@ pub struct RunDir {
 /// The command that the shim starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSpec {
-    pub run_id: RunId,
+    /// None for a check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
     /// See [`crate::env::marker`].
     pub marker: String,
     /// The program's absolute path and its arguments.
@@ -52,7 +55,19 @@ pub struct RunSpec {
     /// The setup of the checkout before the agent starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<SetupSpec>,
+    /// Present if the command is a check and not an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<CheckSpec>,
 }
+
+/// A command that has no stdin, prints to [`CHECK_OUTPUT_FILE`] and has to end in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckSpec {
+    pub limit_seconds: u64,
+}
+
+/// The file in the folder of a check with everything that its command printed.
+pub const CHECK_OUTPUT_FILE: &str = "output";
 
 /// The format of a run's folder and of the commands to its shim. A change that an older shim or server would misread needs the next number.
 pub const FORMAT: u32 = 1;
@@ -82,6 +97,9 @@ pub struct ExitRecord {
     /// How many processes the agent left behind; the shim killed them.
     #[serde(rename = "swept")]
     pub killed_leftovers: u32,
+    /// How long the command of a check ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// A failure of the shim's own.
     pub error: Option<ExitError>,
 }
@@ -102,6 +120,8 @@ pub enum ExitErrorKind {
     StartFailed,
     /// A setup command failed, so the agent was not started.
     SetupFailed,
+    /// A check did not end within its time.
+    TimedOut,
     /// The agent wrote more than [`RunSpec::output_limit`], so the shim ended it.
     OutputLimit,
     /// The kernel killed it because memory ran out.

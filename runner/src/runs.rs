@@ -3,6 +3,7 @@
 //! Nothing here decides what happens next; `schedule` does.
 
 pub(crate) mod branch;
+pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod control;
 pub(crate) mod leftover;

@@ -2,6 +2,7 @@
 //!
 //! It must not know what happened before: the first schedule after a start is also the recovery from whatever ended the last server.
 
+mod checks;
 mod limits;
 mod liveness;
 mod open_tasks;
@@ -34,6 +35,8 @@ pub enum Action {
     Start { task: TaskId, phase: AgentKind, status: Status },
     /// Take over a live run that no watcher of this process follows, or find out how it ended.
     Adopt { task: TaskId, run: RunId },
+    /// Run the quick checks of submitted work.
+    Check { task: TaskId },
     /// Merge an approved branch into the project branch.
     Merge { task: TaskId },
     /// Remove the checkout of a finished task and keep unmerged work.
@@ -107,6 +110,8 @@ struct Scheduler<'a> {
     cards: BTreeMap<&'a TaskId, &'a Card>,
     /// For each project whose branch needs a decision, the task that asks for it.
     branch_decisions: BTreeMap<&'a ProjectId, &'a TaskId>,
+    /// The submitted tasks that wait for their quick checks.
+    awaiting_checks: BTreeSet<&'a TaskId>,
     /// Whether a task waits for another one.
     has_blocked_tasks: bool,
     /// Whether a task would be a candidate if no person had paused its project.
@@ -135,6 +140,7 @@ impl<'a> Scheduler<'a> {
             now,
             cards,
             branch_decisions,
+            awaiting_checks: checks::awaiting(state),
             has_blocked_tasks: false,
             has_paused_tasks: false,
             schedule: Schedule::default(),

@@ -100,7 +100,14 @@ fn run(path: &Path) -> Result<(), ShimError> {
     drop(runtime);
 
     let killed_leftovers = kill_leftovers(&spec.marker);
-    let exit = ExitRecord { code: agent_exit.code, signal: agent_exit.signal, ended_at: now(), killed_leftovers, error: agent_exit.error };
+    let exit = ExitRecord {
+        code: agent_exit.code,
+        signal: agent_exit.signal,
+        ended_at: now(),
+        killed_leftovers,
+        duration_ms: agent_exit.duration_ms,
+        error: agent_exit.error,
+    };
     run_dir.record_exit(&exit)?;
     if spec.jail.is_some() {
         // A folder that stays behind is removed with the run's folder.
@@ -114,7 +121,7 @@ fn run(path: &Path) -> Result<(), ShimError> {
 /// The end of a run whose agent was never started.
 fn start_failure(error: &RunDirError) -> ExitRecord {
     let error = ExitError { kind: ExitErrorKind::StartFailed, detail: error.to_string() };
-    ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers: 0, error: Some(error) }
+    ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers: 0, duration_ms: None, error: Some(error) }
 }
 
 /// Kills what the agent left behind and returns the number of processes. Does not return before all of them are gone: until then this process

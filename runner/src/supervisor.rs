@@ -193,8 +193,12 @@ impl Supervisor {
                 self.jobs.start(JobKey::Task(task), async move { adopt(&context, &run, wake).await.map_err(|error| error.to_string()) });
             }
             Action::Merge { task } => {
-                let id = task.clone();
-                self.jobs.start(JobKey::Task(task), async move { retry::merge(&db, &id).await });
+                let (context, id) = (self.context.clone(), task.clone());
+                self.jobs.start(JobKey::Task(task), async move { retry::merge(&context, &id).await });
+            }
+            Action::Check { task } => {
+                let (context, id) = (self.context.clone(), task.clone());
+                self.jobs.start(JobKey::Task(task), async move { retry::check(&context, &id).await });
             }
             Action::Clean { task } => {
                 let id = task.clone();

@@ -15,6 +15,7 @@ use domain::board::transition::refusal::MoveRefusal;
 use domain::id::{CommentId, GoalId, ProjectId, RunId};
 use domain::refusal::{GeneralRefusal, RepositoryRefusal};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::check::CheckRefusal;
 use domain::runs::land::LandRefusal;
 use domain::runs::permission::{PermissionAnswer, PermissionRefusal};
 use domain::runs::run::RunRefusal;
@@ -58,6 +59,7 @@ fn refusals() -> Vec<Refusal> {
         RunRefusal::NotLive(task.to_string()).into(),
         PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
         PermissionRefusal::Closed { request: 1 }.into(),
+        CheckRefusal::NotPassed { task: TaskId::new(2), commands: vec!["npm test".to_owned()] }.into(),
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() }.into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
@@ -128,6 +130,7 @@ fn every_refusal_has_a_status() {
     422 no-live-run
     409 permission-answered
     422 permission-closed
+    409 checks-not-passed
     422 not-now
     422 no-question
     403 not-yours

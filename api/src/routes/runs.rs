@@ -1,5 +1,6 @@
 //! Routes of what happens while agents work: runs and landing.
 
+mod check;
 mod interrupt;
 mod land;
 mod limit;
@@ -25,6 +26,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::get_run_log))
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
+        .routes(routes!(check::list_checks))
+        .routes(routes!(check::get_check_output))
         .routes(routes!(interrupt::interrupt_run))
         .routes(routes!(permission::answer_permission))
         .routes(routes!(land::land_project))

@@ -206,6 +206,7 @@ async fn run_and_diff(story: &mut Story) {
     story.act("post", "/api/runs/{id}/message", run.as_str(), json!({"content": "Use <footer>."}), StatusCode::OK).await;
     assert_eq!(story.server.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
     runs::permission(story, &coder, run.as_str()).await;
+    runs::checks(story, "TASK-004").await;
     let interrupted = story.act("post", "/api/runs/{id}/interrupt", run.as_str(), Value::Null, StatusCode::OK).await;
     assert_eq!(
         (&interrupted["interrupt"]["by"], &story.get("/api/tasks/{id}", "TASK-004").await["attention"]["kind"]),
@@ -261,7 +262,7 @@ async fn run_and_diff(story: &mut Story) {
         )
         .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
-    story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
+    story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip, "tree").await.unwrap();
     story.server.state.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");

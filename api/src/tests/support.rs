@@ -229,7 +229,7 @@ impl TestServer {
         db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::Done), EvidenceResult::head(head.clone())).await.unwrap();
         repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
         let tip = repository.ref_sha(&target).unwrap().unwrap();
-        db.record_merge(&task, &head, &target, &tip).await.unwrap();
+        db.record_merge(&task, &head, &target, &tip, "tree").await.unwrap();
     }
 }
 

@@ -201,7 +201,7 @@ async fn move_from_done_to_done_verifies_the_work_of_others() {
     db.approve_task(&lena, &task, None, EvidenceResult::head(head.clone())).await.unwrap();
     repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
-    db.record_merge(&task, &head, &target, &tip).await.unwrap();
+    db.record_merge(&task, &head, &target, &tip, "tree").await.unwrap();
     let verified = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
     assert_eq!((verified["verified_by"].as_str(), &verified["note"]), (Some("human"), &Value::Null), "{verified}");
 }

@@ -1,4 +1,4 @@
-//! `vibe-relay profile`: shows and changes how worktrees of a project are prepared. Must not know the rules for it.
+//! `vibe-relay profile`: shows and changes how worktrees of a project are prepared, and which commands check its work. Must not know the rules for it.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show how worktrees are prepared.
+    /// Show how worktrees are prepared and work is checked.
     Show {
         /// Project id, for example PROJ-001.
         project: String,
@@ -24,7 +24,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Change how worktrees are prepared, from the next attempt on. An option replaces the whole list; an empty text empties it.
+    /// Change how worktrees are prepared and work is checked, from the next attempt on. An option replaces the whole list; an empty text empties it.
     Edit(Edit),
 }
 
@@ -50,6 +50,18 @@ pub(crate) struct Edit {
     /// Name of a variable of the server's environment that agents get.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
+    /// Line of shell that checks submitted work before its review; repeat it for several.
+    #[arg(long, value_name = "LINE")]
+    quick_check: Vec<String>,
+    /// Minutes that one of these checks may take.
+    #[arg(long, value_name = "MINUTES")]
+    quick_minutes: Option<u32>,
+    /// Line of shell that checks approved work before its merge; repeat it for several.
+    #[arg(long, value_name = "LINE")]
+    full_check: Vec<String>,
+    /// Minutes that one of these checks may take.
+    #[arg(long, value_name = "MINUTES")]
+    full_minutes: Option<u32>,
 }
 
 /// Runs the command.
@@ -86,14 +98,23 @@ async fn detected(client: &Client, project: &Project) -> Result<Profile, CliErro
 
 impl Edit {
     fn apply(self, mut profile: Profile) -> Profile {
-        let lists =
-            [(self.setup, &mut profile.setup), (self.copy, &mut profile.copy), (self.reuse, &mut profile.reuse), (self.env, &mut profile.env)];
+        let (quick, full) = (&mut profile.checks.quick, &mut profile.checks.full);
+        let lists = [
+            (self.setup, &mut profile.setup),
+            (self.copy, &mut profile.copy),
+            (self.reuse, &mut profile.reuse),
+            (self.env, &mut profile.env),
+            (self.quick_check, &mut quick.commands),
+            (self.full_check, &mut full.commands),
+        ];
         for (given, known) in lists {
             if !given.is_empty() {
                 *known = given;
             }
         }
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
+        quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
+        full.minutes = self.full_minutes.unwrap_or(full.minutes);
         profile
     }
 }
@@ -105,16 +126,21 @@ fn show(profile: &Profile) {
 }
 
 fn lines(profile: &Profile) -> Vec<String> {
+    let limit = |minutes: u32| format!("{:10}{minutes} minutes for each command", "limit");
     let list = |name: &str, entries: &[String]| {
         let first = entries.first().map_or("none", String::as_str);
         let rest = entries.iter().skip(1).map(|entry| format!("{:10}{entry}", ""));
         std::iter::once(format!("{name:10}{first}")).chain(rest).collect::<Vec<_>>()
     };
     let mut lines = list("setup", &profile.setup);
-    lines.push(format!("{:10}{} minutes for each command", "limit", profile.setup_minutes));
+    lines.push(limit(profile.setup_minutes));
     lines.extend(list("copy", &profile.copy));
     lines.extend(list("reuse", &profile.reuse));
     lines.extend(list("env", &profile.env));
+    for (name, checks) in [("quick", &profile.checks.quick), ("full", &profile.checks.full)] {
+        lines.extend(list(name, &checks.commands));
+        lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
+    }
     lines
 }
 
@@ -132,6 +158,10 @@ mod tests {
             copy: vec![String::new()],
             reuse: Vec::new(),
             env: Vec::new(),
+            quick_check: vec!["npm test".to_owned()],
+            quick_minutes: Some(5),
+            full_check: Vec::new(),
+            full_minutes: None,
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -142,6 +172,9 @@ mod tests {
         copy      none
         reuse     node_modules
         env       none
+        quick     npm test
+        limit     5 minutes for each command
+        full      none
         ");
     }
 }

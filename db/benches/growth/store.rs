@@ -143,7 +143,7 @@ impl Store {
             self.end(reviewer).await?;
         }
         let branch = self.db.project(&self.project).await?.integration_branch;
-        self.db.record_merge(task, APPROVED, &branch, &format!("merge of {task}")).await?;
+        self.db.record_merge(task, APPROVED, &branch, &format!("merge of {task}"), "tree").await?;
         self.db.checkout_removed(task, KeptWork::default()).await?;
         Ok(())
     }

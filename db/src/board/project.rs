@@ -139,7 +139,8 @@ impl Db {
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let max_coders = if patch.max_coders.is_some() { checked_coders(patch.max_coders)? } else { before.max_coders };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
-                let profile = patch.profile.filter(|profile| *profile != before.profile).map(|given| checked_profile(&caller, given)).transpose()?;
+                let profile = patch.profile.filter(|given| sets_profile(given, &before.profile));
+                let profile = profile.map(|given| checked_profile(&caller, given)).transpose()?;
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
@@ -150,7 +151,7 @@ impl Db {
                 }
                 sqlx::query(
                     "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, claim_mode = $7, max_coders = $8,
-                       profile = $9, updated_at = $5 WHERE id = $1",
+                       profile = $9, profile_version = profile_version + $10, updated_at = $5 WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(title)
@@ -161,6 +162,7 @@ impl Db {
                 .bind(claim_mode.as_str())
                 .bind(max_coders)
                 .bind(serde_json::to_string(profile.as_ref().unwrap_or(&before.profile))?)
+                .bind(i64::from(profile.is_some()))
                 .execute(&mut tx.connection)
                 .await?;
                 if budget != before.budget_micro_usd {
@@ -203,6 +205,11 @@ fn checked_coders(given: Option<u32>) -> Result<Option<u32>> {
         }
         most => Ok(most.filter(|most| *most > 0)),
     }
+}
+
+/// Whether a given profile changes something. One with checks always does: set again, it makes results of earlier checks void.
+fn sets_profile(given: &Profile, before: &Profile) -> bool {
+    given != before || !given.checks.is_default()
 }
 
 /// Checks a profile. Its commands run as the owner does, so nobody else sets them.

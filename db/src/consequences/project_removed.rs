@@ -10,7 +10,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// The statements, each about the project `$1`.
-const STATEMENTS: [&str; 58] = [
+const STATEMENTS: [&str; 59] = [
     "DELETE FROM calls WHERE caller IN (SELECT r.id FROM tasks t JOIN agent_runs r ON r.task_id = t.id WHERE t.project_id = $1)",
     "DELETE FROM calls WHERE substr(caller, 1, length($1) + 1) = $1 || '/' OR caller = $1",
     "DELETE FROM limit_states WHERE scope = 'run'
@@ -20,6 +20,7 @@ const STATEMENTS: [&str; 58] = [
     "DELETE FROM imported_records WHERE project_id = $1",
     "DELETE FROM usage_by_kind WHERE project_id = $1",
     "DELETE FROM usage_by_day WHERE project_id = $1",
+    "DELETE FROM check_results WHERE project_id = $1",
     "DELETE FROM finished_sums WHERE project_id = $1",
     "DELETE FROM finished_by_day WHERE project_id = $1",
     "DELETE FROM search_documents WHERE project_id = $1",

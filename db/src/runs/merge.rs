@@ -18,18 +18,21 @@ use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::branch::write as branch;
+use crate::runs::check::row as check;
 
 impl Db {
-    /// Records that the approved commit was merged into the project branch, which now points to `head`. The task is done.
+    /// Records that the approved commit was merged into the project branch, which now points to `head`, whose files are `tree`. The task is
+    /// done.
     ///
     /// # Errors
-    /// When the task is no longer approved at `sha`.
-    pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str) -> Result<Task> {
-        let (id, sha, name, head) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned());
+    /// When the task is no longer approved at `sha`, or a check of the project has not passed on `tree`.
+    pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str, tree: &str) -> Result<Task> {
+        let (id, sha, name, head, tree) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned(), tree.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 let task = require_approved(tx, &id, &sha).await?;
                 let project = task.card.project_id.clone();
+                check::require_passed(&mut tx.connection, &task.card, &head, &tree).await?;
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL WHERE id = $1")
                     .bind(id.as_str())

@@ -10,6 +10,7 @@ use domain::board::task::event::TaskEvent;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
 use domain::runs::failure::FailureClass;
 use domain::runs::limit::LimitScope;
 use domain::runs::parking::Parking;
@@ -151,6 +152,8 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskSnapshot {
     pub task: Task,
+    /// The commit that was last submitted for review.
+    pub submitted_sha: Option<Sha>,
     /// How many review rounds had the same changes and findings as the last one, since a person last decided.
     pub repeated_rounds: u32,
     pub failures: u32,
@@ -296,6 +299,7 @@ fn task_snapshot(row: &SqliteRow, external: &BTreeMap<(ProjectId, String), Assig
     Ok(TaskSnapshot {
         assignee: assignee.and_then(|assignee| external.get(&assignee).copied()),
         task,
+        submitted_sha: row.try_get("submitted_sha")?,
         repeated_rounds: count(row, "repeated_rounds")?,
         failures: count(row, "failures")?,
         last_failure: optional(row, "last_failure")?,

@@ -1,6 +1,7 @@
 //! Tests of runs, parking, branches and merges.
 
 mod branch;
+mod check;
 mod checkout;
 mod fence;
 mod interrupt;

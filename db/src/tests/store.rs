@@ -197,7 +197,7 @@ impl Store {
 
     pub(super) async fn merge(&self, task: &TaskId) {
         let branch = self.project().await.integration_branch;
-        self.db.record_merge(task, &self.head(task).await, &branch, &format!("merge of {task}")).await.unwrap();
+        self.db.record_merge(task, &self.head(task).await, &branch, &format!("merge of {task}"), "tree").await.unwrap();
     }
 
     /// Takes a coder task from backlog to done.

@@ -48,6 +48,8 @@ vocabulary! {
         Permission = "permission",
         /// A setup command of the project failed in its checkout.
         Setup = "setup",
+        /// Its checks could not run.
+        Checks = "checks",
         /// A person interrupted its agent, which waits for a message.
         Interrupted = "interrupted",
     }
@@ -196,6 +198,12 @@ impl Attention {
     pub fn setup_failed(error: &str) -> Self {
         let failure = FailureClass::Setup;
         Self::new(AttentionKind::Setup, format!("No agent started: {error}. No attempt was used. {}", failure.remedy()))
+    }
+
+    /// Creates the attention for checks that could not run.
+    pub fn checks_not_run(why: &str) -> Self {
+        let detail = format!("Its checks could not run: {why}. No attempt was used. {}", Obstacle::ChecksNotRun.remedy());
+        Self::new(AttentionKind::Checks, detail)
     }
 
     /// Creates the attention for a limit that the agent program enforced itself.

@@ -10,6 +10,7 @@ use crate::board::status::{CancelReason, HeldBy, Status};
 use crate::board::wait_reason::WaitReason;
 use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::check::TaskChecks;
 use crate::runs::evidence::Sha;
 use crate::runs::limit::LimitUse;
 use crate::runs::protected_paths::ProtectedChange;
@@ -66,6 +67,9 @@ pub struct Card {
     /// The protected paths that its last submitted or approved commit changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protected_paths: Option<ProtectedChange>,
+    /// The checks of its last submitted commit, and those of its merge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<TaskChecks>,
     /// How often participants updated it with `update_task`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub activity_count: u32,

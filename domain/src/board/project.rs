@@ -82,6 +82,9 @@ pub struct Project {
     /// How its checkouts are prepared.
     #[serde(default, skip_serializing_if = "Profile::is_default")]
     pub profile: Profile,
+    /// Counts how often the profile was set. Results of checks hold for one version.
+    #[serde(default)]
+    pub profile_version: u32,
     /// The accesses of its agents besides the usual, which the owner allowed.
     pub allowed_access: Vec<Access>,
     /// Since when a person lets no new agent start in it.

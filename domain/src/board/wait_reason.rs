@@ -52,6 +52,8 @@ pub enum WaitReason {
     Archived,
     /// Approved, but behind another merge in the same repository.
     MergeQueued,
+    /// Its checks run, or wait for those of another task.
+    Checks,
     /// A run was asked to stop and its process is still alive.
     Stopping,
     /// Its run is live, but something keeps it from its work.
@@ -174,6 +176,7 @@ impl WaitReason {
             Self::Paused => "paused by a human".to_owned(),
             Self::Archived => "the project is archived".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
+            Self::Checks => "its checks run".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Impaired { run, condition } => format!("{run} {}", condition.sentence()),
             Self::Assigned { name } => format!("assigned to {name}"),

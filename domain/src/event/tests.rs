@@ -89,6 +89,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"permission_asked","request":1,"tool":"Bash"}
     {"kind":"permission_answered","request":1,"answer":"deny"}
     {"kind":"permission_closed","request":1}
+    {"kind":"checks_changed","stage":"full","state":"passed"}
+    {"kind":"check_ended","command":"npm test","outcome":"failed"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}
@@ -252,6 +254,7 @@ fn envelope_contains_card_and_project() {
       "landed_sha": null,
       "plan_approval": "auto",
       "claim_mode": "enforced",
+      "profile_version": 1,
       "allowed_access": [],
       "created_at": "2026-01-31T09:05:00.000Z",
       "updated_at": "2026-01-31T09:05:00.000Z"

@@ -91,6 +91,8 @@ fn codes_sentences_and_hints_are_stable() {
         The first answer counts. Interrupt or stop the agent if it should not go on.
     permission-closed: the agent waits for no answer to request 1
         Its run ended or was interrupted. Read the card again.
+    checks-not-passed: the merge of TASK-002 has not passed `npm test`
+        Wait until the runner has checked the merge, or remove the command from the checks of the project.
     not-now: TASK-007 is done: nothing is to be started
         The hint.
     no-question: TASK-007 has no open question

@@ -1,13 +1,15 @@
-//! The profile of a repository: how a fresh checkout becomes one in which agents can build and test.
+//! The profile of a repository: how a fresh checkout becomes one in which agents can build and test, and which commands judge their work.
 //!
 //! A person confirms it; nothing in a repository sets it. Must not know how its commands run.
 
+pub mod checks;
 pub mod detection;
 mod refusal;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::runs::profile::checks::Checks;
 use crate::runs::protected_paths;
 use crate::text::excerpt;
 
@@ -17,7 +19,7 @@ const MAX_PATHS: usize = 50;
 const MAX_NAMES: usize = 50;
 const MAX_MINUTES: u32 = 240;
 
-/// How checkouts of a project are prepared.
+/// How checkouts of a project are prepared, and its work is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
@@ -31,6 +33,9 @@ pub struct Profile {
     pub reuse: Vec<String>,
     /// Names of variables of the server's environment that setup and agents inherit. The values are not stored.
     pub env: Vec<String>,
+    /// The commands that judge its work besides a reviewer.
+    #[serde(skip_serializing_if = "Checks::is_default")]
+    pub checks: Checks,
 }
 
 /// The reason why a profile is rejected.
@@ -45,7 +50,7 @@ pub struct ProfileProblem {
 
 impl Default for Profile {
     fn default() -> Self {
-        Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new() }
+        Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new(), checks: Checks::default() }
     }
 }
 
@@ -55,28 +60,20 @@ impl Profile {
     /// # Errors
     /// When a text is too long, a path leaves the repository, or a name is not one of a variable.
     pub fn checked(mut self) -> Result<Self, ProfileProblem> {
-        for list in [&mut self.setup, &mut self.copy, &mut self.reuse, &mut self.env] {
+        let Checks { quick, full } = &mut self.checks;
+        for list in [&mut self.setup, &mut self.copy, &mut self.reuse, &mut self.env, &mut quick.commands, &mut full.commands] {
             list.iter_mut().for_each(|text| *text = text.trim().to_owned());
             list.retain(|text| !text.is_empty());
         }
         for list in [&mut self.copy, &mut self.reuse] {
             list.iter_mut().for_each(|path| *path = path.trim_end_matches('/').to_owned());
         }
-        if self.setup.len() > MAX_COMMANDS {
-            return Err(invalid(
-                "profile.setup",
-                format!("{} commands were given", self.setup.len()),
-                format!("Give up to {MAX_COMMANDS}, or name a script."),
-            ));
-        }
-        if let Some(command) = self.setup.iter().find(|command| command.len() > MAX_COMMAND_BYTES || command.contains(['\n', '\r', '\0'])) {
-            let problem = format!("\"{}\" is not one line of at most {MAX_COMMAND_BYTES} bytes", excerpt(command, 40));
-            return Err(invalid("profile.setup", problem, "Give each command as an entry of its own, or name a script."));
-        }
-        if !(1..=MAX_MINUTES).contains(&self.setup_minutes) {
-            let problem = format!("{} is not between 1 and {MAX_MINUTES}", self.setup_minutes);
-            return Err(invalid("profile.setup_minutes", problem, "Give the minutes that the slowest command may take."));
-        }
+        check_commands("profile.setup", &self.setup)?;
+        check_minutes("profile.setup_minutes", self.setup_minutes)?;
+        check_commands("profile.checks.quick.commands", &self.checks.quick.commands)?;
+        check_minutes("profile.checks.quick.minutes", self.checks.quick.minutes)?;
+        check_commands("profile.checks.full.commands", &self.checks.full.commands)?;
+        check_minutes("profile.checks.full.minutes", self.checks.full.minutes)?;
         for (field, list) in [("profile.copy", &self.copy), ("profile.reuse", &self.reuse)] {
             if list.len() > MAX_PATHS {
                 return Err(invalid(field, format!("{} paths were given", list.len()), format!("Give up to {MAX_PATHS}.")));
@@ -110,6 +107,25 @@ impl Profile {
     pub fn copies(&self, path: &str) -> bool {
         protected_paths::is_named(path, &self.copy)
     }
+}
+
+fn check_commands(field: &'static str, commands: &[String]) -> Result<(), ProfileProblem> {
+    if commands.len() > MAX_COMMANDS {
+        let problem = format!("{} commands were given", commands.len());
+        return Err(invalid(field, problem, format!("Give up to {MAX_COMMANDS}, or name a script.")));
+    }
+    if let Some(command) = commands.iter().find(|command| command.len() > MAX_COMMAND_BYTES || command.contains(['\n', '\r', '\0'])) {
+        let problem = format!("\"{}\" is not one line of at most {MAX_COMMAND_BYTES} bytes", excerpt(command, 40));
+        return Err(invalid(field, problem, "Give each command as an entry of its own, or name a script."));
+    }
+    Ok(())
+}
+
+fn check_minutes(field: &'static str, minutes: u32) -> Result<(), ProfileProblem> {
+    if (1..=MAX_MINUTES).contains(&minutes) {
+        return Ok(());
+    }
+    Err(invalid(field, format!("{minutes} is not between 1 and {MAX_MINUTES}"), "Give the minutes that the slowest command may take."))
 }
 
 fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> ProfileProblem {
@@ -170,6 +186,8 @@ mod tests {
         assert!(refused(|profile| profile.setup = vec!["npm ci\nrm -rf /".to_owned()]).contains("not one line"));
         assert!(refused(|profile| profile.setup = vec!["x".to_owned(); 21]).contains("21 commands"));
         assert!(refused(|profile| profile.setup_minutes = 0).contains("0 is not between"));
+        assert!(refused(|profile| profile.checks.quick.commands = vec!["a\nb".to_owned()]).starts_with("profile.checks.quick.commands: "));
+        assert!(refused(|profile| profile.checks.full.minutes = 241).starts_with("profile.checks.full.minutes: 241 is not between"));
         for name in ["TOKEN=secret", "1A", "A-B", "A B"] {
             assert!(refused(|profile| profile.env = vec![name.to_owned()]).contains("not the name of a variable"), "{name}");
         }

@@ -191,7 +191,8 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
             }
             ExitErrorKind::NeverStarted | ExitErrorKind::Interrupted => return RunOutcome::Interrupted { detail: error.detail.clone() },
             // The turn may have ended before that.
-            ExitErrorKind::Lost | ExitErrorKind::Rebooted | ExitErrorKind::OutOfMemory => {}
+            // An agent has no limit in its shim.
+            ExitErrorKind::Lost | ExitErrorKind::Rebooted | ExitErrorKind::OutOfMemory | ExitErrorKind::TimedOut => {}
         }
     }
     if let Some(servers) = evidence.tool_servers.filter(|servers| !is_connected_to_board(servers)) {

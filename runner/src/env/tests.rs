@@ -55,6 +55,14 @@ fn only_the_user_can_claim_a_sandbox() {
 }
 
 #[test]
+fn check_gets_no_sign_in_and_no_keys() {
+    let full = || parent(&[FULL, &[("SSH_AUTH_SOCK", "/run/keys"), ("CLAUDE_CODE_USE_BEDROCK", "1")]].concat());
+    let agent = names(filter_env(full()));
+    assert!(agent.contains("ANTHROPIC_API_KEY") && agent.contains("SSH_AUTH_SOCK") && agent.contains("AWS_SECRET_ACCESS_KEY"), "{agent}");
+    assert_eq!(names(filter_env_for_check(full())), "PATH HOME LC_ALL HTTPS_PROXY");
+}
+
+#[test]
 fn desktop_program_gets_only_screen_variables_more() {
     let [agent, desktop] = [names(filter_env(parent(FULL))), names(filter_env_for_desktop(parent(FULL)))];
     assert_eq!(desktop.strip_prefix(&agent), Some(" DISPLAY XDG_RUNTIME_DIR"));

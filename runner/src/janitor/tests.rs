@@ -1,23 +1,14 @@
 //! Folders of ended runs on a real disk: age, total size, and what always stays.
 
 use domain::board::status::Status;
-use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use tokio::sync::watch;
 
 use super::*;
 use crate::fixture::TestBoard;
-use crate::process::Programs;
 
 const ALL: FolderLimits = FolderLimits { keep: Duration::ZERO, max_total_bytes: 0 };
 const NONE: FolderLimits = FolderLimits { keep: Duration::from_secs(3600), max_total_bytes: u64::MAX };
-
-fn context(board: &TestBoard) -> RunContext {
-    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let (programs, activity) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::default());
-    RunContext { db: board.db.clone(), config, programs, activity, sandbox: watch::Sender::new(None) }
-}
 
 /// Lets `count` runs of a task end, each with 1000 bytes in its folder. Returns the folders in order.
 async fn ended_runs(board: &TestBoard, count: usize) -> Vec<PathBuf> {
@@ -47,12 +38,12 @@ fn existing(folders: &[PathBuf]) -> Vec<bool> {
 async fn old_folders_go_except_the_newest_of_their_task() {
     let board = TestBoard::new().await;
     let folders = ended_runs(&board, 5).await;
-    assert_eq!(remove_folders(&context(&board), NONE).await.unwrap(), RemovedFolders::default());
+    assert_eq!(remove_folders(&board.context(), NONE).await.unwrap(), RemovedFolders::default());
     assert_eq!(existing(&folders), [true; 5]);
-    let removed = remove_folders(&context(&board), ALL).await.unwrap();
+    let removed = remove_folders(&board.context(), ALL).await.unwrap();
     assert_eq!((removed.runs.len(), removed.bytes), (2, 2000));
     assert_eq!(existing(&folders), [false, false, true, true, true]);
-    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap(), RemovedFolders::default(), "they are recorded as removed");
+    assert_eq!(remove_folders(&board.context(), ALL).await.unwrap(), RemovedFolders::default(), "they are recorded as removed");
 }
 
 #[tokio::test]
@@ -60,7 +51,7 @@ async fn young_folders_go_oldest_first_until_the_total_size_fits() {
     let board = TestBoard::new().await;
     let folders = ended_runs(&board, 6).await;
     let limits = FolderLimits { max_total_bytes: 5000, ..NONE };
-    assert_eq!(remove_folders(&context(&board), limits).await.unwrap().runs.len(), 1);
+    assert_eq!(remove_folders(&board.context(), limits).await.unwrap().runs.len(), 1);
     assert_eq!(existing(&folders), [false, true, true, true, true, true]);
 }
 
@@ -71,10 +62,10 @@ async fn a_folder_in_use_stays_and_a_missing_one_counts_as_removed() {
     fs::remove_dir_all(&folders[0]).unwrap();
     let run_dir = RunDir::open(&folders[1]).unwrap();
     let lock = run_dir.lock().unwrap();
-    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap().runs.len(), 1);
+    assert_eq!(remove_folders(&board.context(), ALL).await.unwrap().runs.len(), 1);
     assert!(folders[1].exists());
     drop(lock);
-    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap().runs.len(), 1);
+    assert_eq!(remove_folders(&board.context(), ALL).await.unwrap().runs.len(), 1);
     assert!(!folders[1].exists());
 }
 
@@ -105,11 +96,11 @@ async fn checkout_left_behind_is_removed_later() {
     board.db.set_checkout_left(&reserved.run.id, Some(error.clone())).await.unwrap();
     board.end(&reserved).await;
 
-    remove_checkouts(&context(&board)).await.unwrap();
+    remove_checkouts(&board.context()).await.unwrap();
     assert_eq!(board.db.run(&reserved.run.id).await.unwrap().checkout_left, Some(error), "it is still there, and the attempt says why");
     assert!(site.path.exists());
     fs::write(admin.join("gitdir"), link).unwrap();
-    remove_checkouts(&context(&board)).await.unwrap();
+    remove_checkouts(&board.context()).await.unwrap();
     assert_eq!(board.db.run(&reserved.run.id).await.unwrap().checkout_left, None);
     assert!(!site.path.exists() && !admin.exists() && aside.exists());
     assert_eq!(board.db.left_checkouts().await.unwrap(), []);
@@ -127,7 +118,7 @@ async fn checkout_of_a_later_run_in_the_same_folder_is_kept() {
     let (later, ..) = board.agent(&task, AgentKind::Reviewer).await;
     assert_eq!(later.path, site.path);
 
-    remove_checkouts(&context(&board)).await.unwrap();
+    remove_checkouts(&board.context()).await.unwrap();
     assert!(later.path.join("a").exists());
     assert_eq!(board.db.left_checkouts().await.unwrap(), []);
 }
@@ -140,10 +131,15 @@ async fn deleted_project_leaves_no_folder_of_checkouts() {
     let folder = checkout::folder_of(&board.config.worktrees_path, &project);
     assert!(checkout.starts_with(&folder) && checkout.exists());
     fs::create_dir_all(folder.join(SETUP_CACHE).join("key/node_modules")).unwrap();
+    let (scratch, commit) = (folder.join("checks-full"), board.tip("main").unwrap());
+    board.repository().move_detached(&checkout::checkout_name(&scratch), &scratch, &commit).unwrap();
+    let outputs = check::folder(&board.db).join(project.as_str());
+    fs::create_dir_all(outputs.join("full-1")).unwrap();
     board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
     assert!(board.clean(&task).await.is_some(), "unmerged work is kept");
-    remove_project(&context(&board), &project).await.unwrap();
-    assert!(!folder.exists() && board.config.worktrees_path.exists());
+    remove_project(&board.context(), &project).await.unwrap();
+    assert!(!folder.exists() && !outputs.exists() && board.config.worktrees_path.exists());
+    assert_eq!(board.repository().worktree_head(&checkout::checkout_name(&scratch)).unwrap(), None);
     assert!(board.db.projects().await.unwrap().is_empty());
 }
 
@@ -155,6 +151,6 @@ async fn file_of_somebody_else_beside_the_checkouts_stays() {
     fs::create_dir_all(note.parent().unwrap()).unwrap();
     fs::write(&note, "mine").unwrap();
     board.db.delete_project(&db::Caller::owner(), &project, "Board").await.unwrap();
-    remove_project(&context(&board), &project).await.unwrap();
+    remove_project(&board.context(), &project).await.unwrap();
     assert!(note.exists() && board.db.projects().await.unwrap().is_empty());
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::run_dir::RunSpec;
 
 fn exit() -> ExitRecord {
-    ExitRecord { code: Some(0), signal: None, ended_at: db::now(), killed_leftovers: 0, error: None }
+    ExitRecord { code: Some(0), signal: None, ended_at: db::now(), killed_leftovers: 0, duration_ms: None, error: None }
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn alive() -> ShimProcess {
 
 fn run_dir(folder: &tempfile::TempDir) -> RunDir {
     let spec = RunSpec {
-        run_id: domain::id::RunId::new(1),
+        run_id: Some(domain::id::RunId::new(1)),
         marker: "RUN-001.x".to_owned(),
         argv: vec!["/bin/true".to_owned()],
         cwd: folder.path().to_owned(),
@@ -61,6 +61,7 @@ fn run_dir(folder: &tempfile::TempDir) -> RunDir {
         output_limit: 1,
         jail: None,
         setup: None,
+        check: None,
     };
     RunDir::create(&folder.path().join("run"), &spec).unwrap()
 }

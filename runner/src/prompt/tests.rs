@@ -48,6 +48,7 @@ fn project() -> Project {
         budget_micro_usd: None,
         max_coders: None,
         profile: domain::runs::profile::Profile::default(),
+        profile_version: 1,
         paused_at: None,
         archived_at: None,
         deleted_at: None,
@@ -83,6 +84,7 @@ fn task(title: &str, description: &str) -> Task {
         tokens: 0,
         near_limit: None,
         protected_paths: None,
+        checks: Vec::new(),
         activity_count: 0,
         old: None,
         created_at: nine(),
@@ -146,6 +148,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         resumes: false,
         setup: "",
         oracle: None,
+        checks: &[],
     }
 }
 

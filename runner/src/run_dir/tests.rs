@@ -6,7 +6,7 @@ use super::*;
 
 fn spec() -> RunSpec {
     RunSpec {
-        run_id: RunId::new(7),
+        run_id: Some(RunId::new(7)),
         marker: "RUN-007.ab".to_owned(),
         argv: vec!["/usr/bin/claude".to_owned(), "-p".to_owned()],
         cwd: "/repository".into(),
@@ -15,11 +15,19 @@ fn spec() -> RunSpec {
         output_limit: RunSpec::OUTPUT_LIMIT,
         jail: None,
         setup: None,
+        check: None,
     }
 }
 
 fn exit() -> ExitRecord {
-    ExitRecord { code: Some(0), signal: None, ended_at: Timestamp::from_milliseconds(1_769_850_300_000), killed_leftovers: 2, error: None }
+    ExitRecord {
+        code: Some(0),
+        signal: None,
+        ended_at: Timestamp::from_milliseconds(1_769_850_300_000),
+        killed_leftovers: 2,
+        duration_ms: None,
+        error: None,
+    }
 }
 
 #[test]

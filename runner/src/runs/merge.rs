@@ -9,12 +9,15 @@ use domain::board::card::Card;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::TaskId;
+use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError};
 
 use super::branch::{self, project_branch};
+use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_repository};
 use crate::prompt;
+use crate::runs::run::RunContext;
 
 /// How many conflicting files the comment lists.
 const MAX_LISTED_PATHS: usize = 50;
@@ -22,6 +25,7 @@ const MAX_LISTED_PATHS: usize = 50;
 enum MergeResult {
     Merged {
         head: String,
+        tree: Sha,
     },
     Conflict {
         paths: Vec<String>,
@@ -30,11 +34,12 @@ enum MergeResult {
     Moved,
 }
 
-/// Merges the approved commit of `id`. Repeating it is harmless.
+/// Merges the approved commit of `id`, once the checks of its project have passed on the merge. Repeating it is harmless.
 ///
 /// # Errors
 /// When the repository or the store fails; the task stays approved.
-pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
+pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), CheckoutError> {
+    let db = &context.db;
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
@@ -42,19 +47,53 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    let merged = match merge_in_repository(&project, &task, &branch, tip, &sha).await {
+    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha };
+    if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
+        return Ok(());
+    }
+    let merged = match step.in_repository(Merging::Branch).await {
         // Somebody moved the branch meanwhile. The task is still approved, so the next tick tries again.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Ok(()),
         merged => merged?,
     };
     let recorded = match merged {
-        MergeResult::Merged { head } => db.record_merge(id, &sha, &branch, &head).await.map(drop),
+        MergeResult::Merged { head, tree } => db.record_merge(id, &sha, &branch, &head, &tree).await.map(drop),
         MergeResult::Moved => db.revoke_approval(id, &sha).await,
         MergeResult::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict_text(&sha, &branch, &paths)).await.map(drop),
     };
+    settled(db, id, &sha, recorded).await
+}
+
+/// Runs the checks of the project on the merge, before the branch moves. Returns false if there is nothing to merge for now: the task went back
+/// to its coder, or waits for the person.
+async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool, CheckoutError> {
+    let (db, id, sha) = (&context.db, &step.task.card.id, step.sha);
+    // A conflict needs no check.
+    let MergeResult::Merged { head, tree } = step.in_repository(Merging::Nothing).await? else { return Ok(true) };
+    // Its tip may be newer than the project that was read.
+    let project = db.project(&step.project.id).await?;
+    if project.integration_head.as_ref() == Some(&head) {
+        return Ok(true);
+    }
+    let subject = Subject { project, task: id.clone(), stage: CheckStage::Full, sha: sha.clone(), commit: head, tree };
+    match check::check(context, &subject).await? {
+        Verdict::Passed => Ok(db.may_record_merge(id, sha, &subject.tree).await?),
+        Verdict::Unwanted => Ok(false),
+        Verdict::NotRun { why } => {
+            check::request_repair(db, id, &why).await?;
+            Ok(false)
+        }
+        Verdict::Failed(failed) => {
+            let recorded = db.record_merge_failure(id, sha, &check::text(sha, Some(step.branch), &failed)).await.map(drop);
+            settled(db, id, sha, recorded).await.map(|()| false)
+        }
+    }
+}
+
+async fn settled(db: &Db, id: &TaskId, sha: &str, recorded: db::Result<()>) -> Result<(), CheckoutError> {
     match recorded {
         // The human moved the card meanwhile, and that decision stands.
-        Err(db::Error::Refused(_)) if !is_approved_at(&db.card(id).await?, &sha) => Ok(()),
+        Err(db::Error::Refused(_)) if !is_approved_at(&db.card(id).await?, sha) => Ok(()),
         recorded => Ok(recorded?),
     }
 }
@@ -71,29 +110,52 @@ fn conflict_text(sha: &str, branch: &str, paths: &[String]) -> String {
     prompt::conflict(sha, branch, &listed.join("\n"))
 }
 
-/// Merges into the `tip` that was compared with the record, and into no other.
-async fn merge_in_repository(project: &Project, task: &Task, into: &str, tip: Sha, sha: &str) -> Result<MergeResult, CheckoutError> {
-    let (git_dir, into, sha) = (Path::new(&project.git_dir), into.to_owned(), sha.to_owned());
-    let own_branch = task.branch.clone();
-    let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = task.card.id, title = task.card.title);
-    // A landing of the same repository reads the project branch and must not see it move.
-    let exclusive = repo::exclusive(git_dir).await?;
-    with_repository(git_dir, move |repository| {
-        let _exclusive = exclusive;
-        let own_tip = match &own_branch {
-            Some(branch) => repository.ref_sha(branch)?,
-            None => None,
-        };
-        if own_tip.is_some_and(|own_tip| own_tip != sha) {
-            return Ok(MergeResult::Moved);
-        }
-        let identity = repository.identity("runner")?;
-        Ok(match repository.merge(&into, &tip, &sha, &message, &identity)? {
-            MergeOutcome::Merged { sha: head, .. } => MergeResult::Merged { head },
-            MergeOutcome::Conflict { paths } => MergeResult::Conflict { paths },
+/// The effect of a merge on the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Merging {
+    /// Nothing: it only shows what the project branch would be.
+    Nothing,
+    Branch,
+}
+
+/// One merge: into the `tip` that was compared with the record, and into no other.
+struct Step<'a> {
+    project: &'a Project,
+    task: &'a Task,
+    branch: &'a str,
+    tip: &'a Sha,
+    /// The approved commit.
+    sha: &'a Sha,
+}
+
+impl Step<'_> {
+    async fn in_repository(&self, merging: Merging) -> Result<MergeResult, CheckoutError> {
+        let (git_dir, into, tip, sha) = (Path::new(&self.project.git_dir), self.branch.to_owned(), self.tip.clone(), self.sha.clone());
+        let own_branch = self.task.branch.clone();
+        let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = self.task.card.id, title = self.task.card.title);
+        // A landing of the same repository reads the project branch and must not see it move.
+        let exclusive = repo::exclusive(git_dir).await?;
+        with_repository(git_dir, move |repository| {
+            let _exclusive = exclusive;
+            let own_tip = match &own_branch {
+                Some(branch) => repository.ref_sha(branch)?,
+                None => None,
+            };
+            if own_tip.is_some_and(|own_tip| own_tip != sha) {
+                return Ok(MergeResult::Moved);
+            }
+            let identity = repository.identity("runner")?;
+            let merged = match merging {
+                Merging::Nothing => repository.merge_commit(&tip, &sha, &message, &identity)?,
+                Merging::Branch => repository.merge(&into, &tip, &sha, &message, &identity)?,
+            };
+            Ok(match merged {
+                MergeOutcome::Merged { sha: head, .. } => MergeResult::Merged { tree: repository.tree_of(&head)?, head },
+                MergeOutcome::Conflict { paths } => MergeResult::Conflict { paths },
+            })
         })
-    })
-    .await
+        .await
+    }
 }
 
 #[cfg(test)]

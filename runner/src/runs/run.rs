@@ -2,8 +2,8 @@
 //!
 //! It must not decide which task runs; the schedule did.
 
-mod jail;
-mod preparation;
+pub(super) mod jail;
+pub(super) mod preparation;
 mod prepare;
 mod session;
 

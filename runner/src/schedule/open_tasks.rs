@@ -17,6 +17,7 @@ use domain::runs::failure::table::Obstacle;
 use domain::runs::hand_over::HandOverReason;
 use domain::time::Timestamp;
 
+use super::checks::are_running;
 use super::liveness::{AssigneeLiveness, assignee_liveness};
 use super::{Action, Candidate, Scheduler};
 
@@ -25,16 +26,19 @@ impl<'a> Scheduler<'a> {
     pub(super) fn classify_open_tasks(&mut self) -> Vec<Candidate<'a>> {
         let mut candidates = Vec::new();
         let mut merging: BTreeSet<&str> = self.merging_repositories();
+        let mut checking = self.checking_projects();
         let state = self.state;
         for known in state.tasks.iter().filter(|known| known.task.card.status.is_open()) {
             let card = &known.task.card;
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
+                let checks = card.run.is_none() && self.has_checks(card) && (are_running(card) || !card.is_approved());
                 let merging = card.run.is_none() && card.is_approved();
                 let handing_over = self.hand_over(card).map(|reason| WaitReason::HandingOver { reason });
                 let stopping = stopping.then_some(WaitReason::Stopping);
                 let merging = merging.then_some(WaitReason::MergeQueued);
-                self.set_wait_reason(card, self.impaired_run(card).or(stopping).or(handing_over).or(merging));
+                let checks = checks.then_some(WaitReason::Checks);
+                self.set_wait_reason(card, self.impaired_run(card).or(stopping).or(handing_over).or(checks).or(merging));
                 continue;
             }
             let pause = self.pause(card);
@@ -71,7 +75,11 @@ impl<'a> Scheduler<'a> {
                 continue;
             }
             if card.is_approved() {
-                if merging.insert(self.repository(card)) {
+                let may_check = !self.has_checks(card) || !checking.contains(&card.project_id);
+                if may_check && merging.insert(self.repository(card)) {
+                    if self.has_checks(card) {
+                        checking.insert(&card.project_id);
+                    }
                     self.schedule.actions.push(Action::Merge { task: card.id.clone() });
                 }
                 self.set_wait_reason(card, Some(WaitReason::MergeQueued));
@@ -104,6 +112,13 @@ impl<'a> Scheduler<'a> {
             }
             if undecided.is_some() {
                 self.set_wait_reason(card, undecided);
+                continue;
+            }
+            if self.awaiting_checks.contains(&card.id) {
+                if checking.insert(&card.project_id) {
+                    self.schedule.actions.push(Action::Check { task: card.id.clone() });
+                }
+                self.set_wait_reason(card, Some(WaitReason::Checks));
                 continue;
             }
             candidates.push(candidate(card));

@@ -129,7 +129,8 @@ impl<'a> Scheduler<'a> {
 
     /// Tasks with a job that starts an agent whose run is not on record yet, or whose run is live.
     fn about_to_start(&self) -> impl Iterator<Item = &'a TaskId> {
-        self.busy.iter().filter(|id| self.cards.get(id).is_some_and(|card| card.status.is_open() && !card.is_approved()))
+        let starts = |card: &Card| card.status.is_open() && !card.is_approved() && !self.awaiting_checks.contains(&card.id);
+        self.busy.iter().filter(move |id| self.cards.get(id).is_some_and(|card| starts(card)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rules of the schedule, one table each: starts, wait reasons, and other actions.
 
 mod assigned;
+mod checks;
 mod claims;
 mod limits;
 mod liveness;

@@ -22,7 +22,7 @@ use super::out_of_memory::OutOfMemory;
 use super::{setup, socket};
 use crate::jail::{prepare, proxy};
 use crate::process::{ProcessError, Streams};
-use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
+use crate::run_dir::{CHECK_OUTPUT_FILE, CheckSpec, ExitError, ExitErrorKind, RunDir, RunSpec};
 
 /// The time between TERM and KILL.
 const KILL_DELAY: Duration = Duration::from_secs(5);
@@ -38,6 +38,8 @@ const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) struct AgentExit {
     pub(super) code: Option<i32>,
     pub(super) signal: Option<i32>,
+    /// How long the command of a check ran.
+    pub(super) duration_ms: Option<u64>,
     pub(super) error: Option<ExitError>,
 }
 
@@ -117,9 +119,24 @@ impl Supervision {
         {
             return Ok(end);
         }
+        if let Some(check) = &spec.check {
+            return self.run_check(run_dir, spec, check).await;
+        }
         let (mut agent, pipe) = start_agent(run_dir, spec)?;
         socket::open(stdin, pipe, spec.first_line.clone()).await;
         Ok(self.watch(&mut agent, spec, None).await)
+    }
+
+    /// Runs the command of a check, which is ended when its time is over.
+    async fn run_check(&mut self, run_dir: &RunDir, spec: &RunSpec, check: &CheckSpec) -> Result<AgentExit, ExitError> {
+        let (mut command, _) = start_program(spec, Streams::Check(run_dir))?;
+        let (began, limit) = (Instant::now(), Duration::from_secs(check.limit_seconds));
+        let mut exit = self.watch(&mut command, spec, Some(began + limit)).await;
+        if began.elapsed() >= limit && !self.is_ending() && exit.code != Some(0) {
+            exit.error.get_or_insert_with(|| timed_out(check.limit_seconds));
+        }
+        exit.duration_ms = u64::try_from(began.elapsed().as_millis()).ok();
+        Ok(exit)
     }
 
     /// Returns when a program of the run has ended. It is ended after `deadline`.
@@ -135,7 +152,7 @@ impl Supervision {
                             None if !self.commanded && self.kill_at.is_none() && self.out_of_memory.killed(signal) => Some(out_of_memory()),
                             None => self.interruption(code, signal).await.map(interrupted),
                         };
-                        return AgentExit { code, signal, error };
+                        return AgentExit { code, signal, duration_ms: None, error };
                     }
                 }
                 Event::Interrupted(signal) => {
@@ -228,23 +245,28 @@ fn is_ended_by_shutdown(code: Option<i32>, signal: Option<i32>) -> bool {
 }
 
 fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Agent, ChildStdin), ExitError> {
-    // Checked first, because a missing folder and a missing program cause the same error.
-    if !spec.cwd.is_dir() {
-        let detail = format!("the agent's folder {} does not exist", spec.cwd.display());
-        return Err(ExitError { kind: ExitErrorKind::StartFailed, detail });
-    }
-    let (agent, stdin) = Agent::start(spec, &spec.argv, Streams::Agent(run_dir)).map_err(|error| match error {
-        ProcessError::Start { program, source } if spec.jail.is_none() && is_missing(&program, &source) => {
-            ExitError { kind: ExitErrorKind::MissingProgram, detail: format!("{} does not exist", program.display()) }
-        }
-        ProcessError::Start { program, source } => start_failed(&format!("start {}", program.display()), &source),
-        other => ExitError { kind: ExitErrorKind::StartFailed, detail: other.to_string() },
-    })?;
+    let (agent, stdin) = start_program(spec, Streams::Agent(run_dir))?;
     match stdin.map(ChildStdin::from_std) {
         Some(Ok(stdin)) => Ok((agent, stdin)),
         // The sweep kills it.
         _ => Err(start_failed("reach the agent's stdin", &io::ErrorKind::BrokenPipe.into())),
     }
+}
+
+/// Starts the command of the run.
+fn start_program(spec: &RunSpec, streams: Streams<'_>) -> Result<(Agent, Option<std::process::ChildStdin>), ExitError> {
+    // Checked first, because a missing folder and a missing program cause the same error.
+    if !spec.cwd.is_dir() {
+        let detail = format!("the agent's folder {} does not exist", spec.cwd.display());
+        return Err(ExitError { kind: ExitErrorKind::StartFailed, detail });
+    }
+    Agent::start(spec, &spec.argv, streams).map_err(|error| match error {
+        ProcessError::Start { program, source } if spec.jail.is_none() && is_missing(&program, &source) => {
+            ExitError { kind: ExitErrorKind::MissingProgram, detail: format!("{} does not exist", program.display()) }
+        }
+        ProcessError::Start { program, source } => start_failed(&format!("start {}", program.display()), &source),
+        other => ExitError { kind: ExitErrorKind::StartFailed, detail: other.to_string() },
+    })
 }
 
 /// A script whose interpreter does not exist also reports "not found", but then the program itself exists.
@@ -276,12 +298,16 @@ fn bound_error_file() {
 }
 
 fn output_size() -> u64 {
-    ["stdout", "stderr"].iter().filter_map(|name| fs::metadata(name).ok()).map(|metadata| metadata.len()).sum()
+    ["stdout", "stderr", CHECK_OUTPUT_FILE].iter().filter_map(|name| fs::metadata(name).ok()).map(|metadata| metadata.len()).sum()
 }
 
 fn over_limit(size: u64, limit: u64) -> ExitError {
     let detail = format!("the agent wrote {size} bytes of output; the limit is {limit}");
     ExitError { kind: ExitErrorKind::OutputLimit, detail }
+}
+
+fn timed_out(limit_seconds: u64) -> ExitError {
+    ExitError { kind: ExitErrorKind::TimedOut, detail: format!("it did not end within {} min", limit_seconds / 60) }
 }
 
 fn out_of_memory() -> ExitError {

@@ -18,7 +18,7 @@ pub(super) const ERROR_PAUSE: Duration = Duration::from_secs(60);
 /// The subject of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum JobKey {
-    /// A run, a merge or a cleanup. Nothing else is scheduled for the task meanwhile.
+    /// A run, a merge, a check or a cleanup. Nothing else is scheduled for the task meanwhile.
     Task(TaskId),
     /// A look at the project branch, asked for on this task. The task itself stays free.
     BranchCheck(TaskId),

@@ -17,11 +17,7 @@ use crate::runs::branch::project_branch;
 
 /// A supervisor that has removed stale locks, and whose start check has passed.
 async fn supervisor(board: &TestBoard) -> Supervisor {
-    let activity = watch::Sender::default();
-    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let (programs, sandbox) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::new(None));
-    let context = RunContext { db: board.db.clone(), config, programs, activity, sandbox };
-    let supervisor = Supervisor::new(context);
+    let supervisor = Supervisor::new(board.context());
     supervisor.repositories.unlock(board.db.clone(), board.project.git_dir.clone()).await.unwrap();
     supervisor
 }
@@ -53,15 +49,7 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    let activity = watch::Sender::default();
-    let context = RunContext {
-        db: board.db.clone(),
-        config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),
-        programs: Programs::at(PathBuf::from("/bin/false")),
-        activity,
-        sandbox: watch::Sender::new(None),
-    };
-    let mut supervisor = Supervisor::new(context);
+    let mut supervisor = Supervisor::new(board.context());
     tick(&mut supervisor).await;
     assert!(!supervisor.jobs.is_running(&JobKey::Task(task.clone())));
     assert_eq!(supervisor.jobs.join_next().await, JobKey::Unlock(board.project.git_dir.clone()));

@@ -20,7 +20,7 @@ impl Run {
     fn alive() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let spec = RunSpec {
-            run_id: RunId::new(1),
+            run_id: Some(RunId::new(1)),
             marker: "RUN-001.x".to_owned(),
             argv: Vec::new(),
             cwd: "/".into(),
@@ -29,6 +29,7 @@ impl Run {
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail: None,
             setup: None,
+            check: None,
         };
         let dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
         let lock = dir.lock().unwrap();

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod check;
 mod claude;
 mod inbox;
 mod jail;
@@ -293,7 +294,6 @@ async fn run_is_never_started_twice() {
     assert!(matches!(start_shim(&this_program(), &run.dir, &[]).unwrap_err(), ProcessError::AlreadyRunning { .. }));
     run.control().await.close_stdin().await.unwrap();
     let exit = run.ended().await;
-    // The lock is free, so this one is started; it finds the record and starts no agent.
     run.start();
     wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("has already ended")).await;
     wait_for("its end", || !run.dir.is_alive().unwrap()).await;

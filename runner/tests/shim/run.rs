@@ -32,7 +32,7 @@ impl Run {
         let configured = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
         let env = RunEnv { marker: &marker, port: Some(4001), backend: &[], configured: &configured }.variables();
         let mut spec = RunSpec {
-            run_id: RunId::new(1),
+            run_id: Some(RunId::new(1)),
             marker,
             argv: Vec::new(),
             cwd: folder.path().to_owned(),
@@ -41,6 +41,7 @@ impl Run {
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail: None,
             setup: None,
+            check: None,
         };
         change(&mut spec);
         // Longer than the path in a socket's address.

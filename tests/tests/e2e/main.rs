@@ -10,6 +10,7 @@ mod board_work;
 mod browser;
 mod chaos;
 mod checkpoints;
+mod checks;
 mod claims;
 mod context;
 mod deletion;

@@ -1,7 +1,7 @@
 //! The page of everything that goes wrong with a task, with the test that provokes each row. It must not hold what a row says.
 
 use domain::runs::failure::FailureClass::*;
-use domain::runs::failure::table::Obstacle::{Conflict, NoProgress, RepositoryChanged, ReviewLimit};
+use domain::runs::failure::table::Obstacle::{ChecksFailed, ChecksNotRun, Conflict, NoProgress, RepositoryChanged, ReviewLimit};
 use domain::runs::failure::table::failure_table;
 
 use crate::generated::check;
@@ -11,6 +11,8 @@ const OUTCOME: &str = "runner/src/backend/outcome/tests.rs";
 const PREPARE: &str = "runner/src/runs/run/prepare.rs";
 const RESOURCE: &str = "runner/src/resource.rs";
 const WATCH: &str = "runner/src/watch/state/tests.rs";
+const CHECKS: &str = "tests/tests/e2e/checks.rs";
+const CHECK_TESTS: &str = "runner/src/runs/check/tests.rs";
 const FAILURES: &str = "tests/tests/e2e/failures.rs";
 const LANDING: &str = "tests/tests/e2e/landing.rs";
 const LIMITS: &str = "tests/tests/e2e/limits.rs";
@@ -19,7 +21,7 @@ const PROFILE: &str = "tests/tests/e2e/profile.rs";
 const UNAPPROVED: &str = "tests/tests/e2e/unapproved_commits.rs";
 
 /// The file and the name of the test that provokes each row.
-const PROVOKED: [(&str, &str, &str); 28] = [
+const PROVOKED: [(&str, &str, &str); 30] = [
     (Crashed.as_str(), OUTCOME, "ends_without_a_turn_are_read_from_stderr"),
     (Killed.as_str(), FAILURES, "killed_agents_use_up_attempts_and_retry_resets_them"),
     (Lost.as_str(), LIMITS, "spending_of_a_killed_agent_is_on_the_card"),
@@ -48,6 +50,8 @@ const PROVOKED: [(&str, &str, &str); 28] = [
     (ReviewLimit.as_str(), FAILURES, "submission_is_checked_and_review_rounds_are_limited"),
     (Conflict.as_str(), LANDING, "merge_conflict_returns_to_its_coder"),
     (RepositoryChanged.as_str(), UNAPPROVED, "unapproved_commits_block_merges"),
+    (ChecksFailed.as_str(), CHECKS, "red_checks_return_work_and_a_flaky_one_on_a_merge_runs_again"),
+    (ChecksNotRun.as_str(), CHECK_TESTS, "checks_that_cannot_run_ask_the_person_and_go_on_after_the_repair"),
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! Requests about the runs of a task, their output and what they consumed, and about landings.
 
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::check::StageResults;
 use domain::runs::diff::Diff;
 use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
@@ -18,7 +19,16 @@ pub(crate) fn log_address(run: &RunId) -> String {
     run_path(run, "/log")
 }
 
+/// Where the browser shows what a check printed.
+pub(crate) fn check_output_address(task: &TaskId, result: i64) -> String {
+    task_path(task, &format!("/checks/output?result={result}"))
+}
+
 impl Client {
+    pub(crate) async fn checks(self, task: TaskId) -> Result<List<StageResults>, Failure> {
+        self.get(&task_path(&task, "/checks")).await
+    }
+
     pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
         self.get(&task_path(&task, "/runs")).await
     }

@@ -3,6 +3,7 @@
 //! Must not decide anything: `domain` knows which moves are legal.
 
 pub(crate) mod card_state;
+pub(crate) mod check;
 pub(crate) mod team;
 pub(crate) mod warroom;
 
@@ -111,6 +112,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::DependencyCancelled => "dependency cancelled",
         AttentionKind::Repository => "repository",
         AttentionKind::Setup => "setup failed",
+        AttentionKind::Checks => "checks not run",
         AttentionKind::NoOutcome => "no result",
         AttentionKind::AssigneeUnresponsive => "agent unresponsive",
         AttentionKind::AssigneeRemoved => "agent removed",

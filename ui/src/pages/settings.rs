@@ -17,7 +17,7 @@ use crate::components::board::new_project::summary;
 use crate::components::help::HelpDialog;
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::preferences::Preferences;
-use crate::components::runs::profile::{ProfileDialog, sentence as prepares};
+use crate::components::runs::profile::{ProfileDialog, checks_sentence, sentence as prepares};
 use crate::components::section_nav::scroll_to_current_tab;
 use crate::components::setting::{AUDIT_LABEL, SettingList, tab_label};
 use crate::components::team::audit::AuditLog;
@@ -245,6 +245,7 @@ fn Repositories() -> impl IntoView {
             ("Base branch".to_owned(), format!("`{}`", project.base_branch)),
             ("Project branch".to_owned(), format!("`{}`", project.integration_branch)),
             ("Worktrees".to_owned(), prepares(&project.profile)),
+            ("Checks".to_owned(), Some(checks_sentence(&project.profile)).filter(|words| !words.is_empty()).unwrap_or_else(|| "none".to_owned())),
             ("Allowed in a jail".to_owned(), if access.is_empty() { "nothing more than usual".to_owned() } else { access.join(", ") }),
         ]
     };

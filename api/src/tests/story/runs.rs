@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use axum::http::StatusCode;
-use db::{Caller, NewPermission};
+use db::{Caller, NewCheckResult, NewPermission};
+use domain::id::TaskId;
+use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::permission::ToolRule;
 use repo::testing::{commit_all_in, write_in};
 use serde_json::{Value, json};
@@ -198,4 +200,33 @@ pub(super) async fn settings(story: &mut Story) {
     assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
     assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
     assert!(settings["in_use"]["kept_since"].is_string() && settings["in_use"]["kept_events"].as_u64() > Some(9), "{}", settings["in_use"]);
+}
+
+/// The results of a check, and its output.
+pub(super) async fn checks(story: &mut Story, task: &str) {
+    let id: TaskId = task.parse().unwrap();
+    let output = story.server.sample.beside("check-output");
+    std::fs::write(&output, "3 tests passed\n").unwrap();
+    let result = NewCheckResult {
+        tree: "tree".to_owned(),
+        profile_version: 1,
+        command: "make test".to_owned(),
+        outcome: CheckOutcome::Passed,
+        attempts: 1,
+        duration_ms: 12_000,
+        tail: "3 tests passed\n".to_owned(),
+        output: output.clone(),
+    };
+    story.server.state.db.record_check_result(&id, result).await.unwrap();
+    let (stage, state) = (CheckStage::Quick, CheckState::Passed);
+    let checks = TaskChecks { stage, state, sha: "head".to_owned(), tree: "tree".to_owned(), profile_version: 1 };
+    story.server.state.db.set_task_checks(&id, checks).await.unwrap();
+    let listed = story.get("/api/tasks/{id}/checks", task).await;
+    assert_eq!((&listed["items"][0]["stage"], &listed["items"][0]["results"][0]["command"]), (&json!("quick"), &json!("make test")));
+    let number = listed["items"][0]["results"][0]["id"].as_i64().unwrap();
+    let (path, query) = ("/api/tasks/{id}/checks/output", format!("?result={number}"));
+    assert_eq!(story.call("get", path, task, &query, Value::Null).await.text, "3 tests passed\n");
+    assert_eq!(story.call("get", path, task, "?result=99", Value::Null).await.status, StatusCode::NOT_FOUND);
+    std::fs::remove_file(&output).unwrap();
+    assert_eq!(story.call("get", path, task, &query, Value::Null).await.status, StatusCode::NOT_FOUND, "it is not kept");
 }

@@ -64,6 +64,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         published: json(row, "published")?,
         merged_at: optional(row, "merged_at")?,
         profile: json(row, "profile")?.unwrap_or_default(),
+        profile_version: count(row, "profile_version")?,
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),
         paused_at: optional(row, "paused_at")?,
         archived_at: optional(row, "archived_at")?,

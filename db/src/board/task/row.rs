@@ -24,7 +24,7 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.position, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.activity_count, t.old"
+    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.checks, t.activity_count, t.old"
     };
 }
 
@@ -66,7 +66,7 @@ pub(crate) const SCHEDULED: &str = concat!(
     "SELECT ",
     own_columns!(),
     task_columns!(),
-    ", t.repeated_rounds, t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, NULL AS built_by,
+    ", t.submitted_sha, t.repeated_rounds, t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, NULL AS built_by,
     CASE t.status WHEN 'backlog' THEN (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id)
     END AS depends_on",
     with_live_run!()
@@ -215,6 +215,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         tokens: row.try_get("tokens")?,
         near_limit: json(row, "near_limit")?,
         protected_paths: json(row, "protected_paths")?,
+        checks: json(row, "checks")?.unwrap_or_default(),
         activity_count: count(row, "activity_count")?,
         old: optional(row, "old")?,
         created_at: parsed(row, "created_at")?,

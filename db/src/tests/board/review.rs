@@ -54,7 +54,7 @@ async fn newer_commit_revokes_the_approval() {
     assert_eq!(store.kinds_since(seq).await, ["approval_voided"]);
     assert!(!store.card(&task).await.is_approved());
     let branch = store.project().await.integration_branch;
-    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge", "tree").await), "not-now");
     store.review_and_merge(&task).await;
     assert_eq!(store.status(&task).await, Status::Done);
 }

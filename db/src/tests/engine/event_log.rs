@@ -16,6 +16,7 @@ use domain::context::session::{NewContextSession, NewSessionMessage};
 use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::checkout::KeptWork;
 use domain::runs::checkpoint::Checkpoint;
 use domain::runs::condition::RunCondition;
@@ -45,7 +46,25 @@ use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
 use crate::tests::store::{Store, head, landing, new_task, probe, publication, whole_board};
 use crate::tests::warroom::knowledge::{gone, intel, trap};
-use crate::{BattlePlanQuery, Caller, LimitSubject, NewPermission, SessionMessageQuery, token_name};
+use crate::{BattlePlanQuery, Caller, Db, LimitSubject, NewCheckResult, NewPermission, SessionMessageQuery, token_name};
+
+/// Records what a check of a task showed.
+async fn record_check(db: &Db, task: &TaskId) {
+    let result = NewCheckResult {
+        tree: "tree".to_owned(),
+        profile_version: 1,
+        command: "make test".to_owned(),
+        outcome: CheckOutcome::Passed,
+        attempts: 1,
+        duration_ms: 12_000,
+        tail: "ok".to_owned(),
+        output: "/data/checks/output".into(),
+    };
+    db.record_check_result(task, result).await.unwrap();
+    let (stage, state) = (CheckStage::Quick, CheckState::Passed);
+    let checks = TaskChecks { stage, state, sha: "head".to_owned(), tree: "tree".to_owned(), profile_version: 1 };
+    db.set_task_checks(task, checks).await.unwrap();
+}
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -175,6 +194,7 @@ pub(crate) async fn story() -> Store {
     db.ask_permission(&coder.caller, new).await.unwrap();
     db.answer_permission(human, &coder.run, 1, PermissionAnswer::Allow, None).await.unwrap();
     db.close_permission(&coder.run, "a").await.unwrap();
+    record_check(db, page).await;
     let interrupted = db.interrupt_run(human, &coder.run, Some("Use spaces")).await.unwrap();
     db.interrupt_over(&coder.run, &interrupted.interrupt.unwrap().id).await.unwrap();
     db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();

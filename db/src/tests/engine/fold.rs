@@ -125,7 +125,7 @@ impl World {
             30..35 => self.talk(caller).await,
             _ => {
                 let sha = self.dice.random_range(0..1000).to_string();
-                db.record_merge(&task, "head", "vibe-relay/PROJ-001", &sha).await.map(|_| ())
+                db.record_merge(&task, "head", "vibe-relay/PROJ-001", &sha, "tree").await.map(|_| ())
             }
         }
     }

@@ -38,7 +38,7 @@ async fn branch_record_lists_approved_unmerged_commits() {
     assert_eq!(before.approved, ["head"]);
     store.db.record_base_tip(&store.project, &"base".to_owned(), &"newer".to_owned()).await.unwrap();
     assert!(before.is_same_tip(&record().await), "the base branch does not matter");
-    store.db.record_merge(&task, "head", "branch", "merge").await.unwrap();
+    store.db.record_merge(&task, "head", "branch", "merge", "tree").await.unwrap();
     assert!(!before.is_same_tip(&record().await));
     let record = record().await;
     assert_eq!((record.approved.len(), record.project), (0, store.project().await));

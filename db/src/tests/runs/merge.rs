@@ -16,7 +16,7 @@ async fn merged_task_is_done_and_unblocks_dependents() {
     store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
     let seq = store.db.latest();
     let branch = store.project().await.integration_branch;
-    let done = store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
+    let done = store.db.record_merge(&task, "head", &branch, "merge", "tree").await.unwrap();
     assert_eq!((done.card.status, done.merged_sha.as_deref()), (Status::Done, Some("head")));
     assert_eq!(done.card.approved_sha.as_deref(), Some("head"));
     assert_eq!(store.project().await.integration_head.as_deref(), Some("merge"));
@@ -31,13 +31,13 @@ async fn only_the_approved_commit_is_merged_once() {
     let task = store.in_review("One").await;
     let branch = store.project().await.integration_branch;
     let before = store.dump().await;
-    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge", "tree").await), "not-now");
     assert_eq!(code(store.db.record_merge_failure(&task, "head", "reason").await), "not-now");
     assert_eq!(store.dump().await, before);
     store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
-    assert_eq!(code(store.db.record_merge(&task, "other", &branch, "merge").await), "not-now");
-    store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
-    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
+    assert_eq!(code(store.db.record_merge(&task, "other", &branch, "merge", "tree").await), "not-now");
+    store.db.record_merge(&task, "head", &branch, "merge", "tree").await.unwrap();
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge", "tree").await), "not-now");
 }
 
 #[tokio::test]

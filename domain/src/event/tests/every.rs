@@ -13,6 +13,7 @@ use crate::context::session::ContextSessionId;
 use crate::context::session::visibility::Visibility;
 use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::check::{CheckEvent, CheckOutcome, CheckStage, CheckState};
 use crate::runs::condition::RunCondition;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::hand_over::HandOverReason;
@@ -97,6 +98,8 @@ pub(super) fn every() -> Vec<Event> {
         PermissionEvent::Asked { request: 1, tool: "Bash".to_owned() }.into(),
         PermissionEvent::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
         PermissionEvent::Closed { request: 1 }.into(),
+        CheckEvent::Changed { stage: CheckStage::Full, state: CheckState::Passed }.into(),
+        CheckEvent::Ended { command: "npm test".to_owned(), outcome: CheckOutcome::Failed }.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
         RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),

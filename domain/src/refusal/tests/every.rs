@@ -18,6 +18,7 @@ use crate::context::session::{ContextSessionId, SessionRefusal};
 use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
 use crate::refusal::*;
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::check::CheckRefusal;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
 use crate::runs::publication::PublicationRefusal;
@@ -88,6 +89,7 @@ pub(super) fn every() -> Vec<Refusal> {
         RunRefusal::NotLive(task.to_string()).into(),
         PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
         PermissionRefusal::Closed { request: 1 }.into(),
+        CheckRefusal::NotPassed { task: TaskId::new(2), commands: vec!["npm test".to_owned()] }.into(),
         TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
             .into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),

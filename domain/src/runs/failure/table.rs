@@ -16,6 +16,10 @@ vocabulary! {
         Conflict = "conflict",
         /// The project branch has commits that no review covers.
         RepositoryChanged = "repository_changed",
+        /// A check of the project failed on its work.
+        ChecksFailed = "checks_failed",
+        /// The checks of the project cannot run.
+        ChecksNotRun = "checks",
     }
 }
 
@@ -27,6 +31,8 @@ impl Obstacle {
             Self::ReviewLimit => "the reviewer sends it back too often",
             Self::Conflict => "its branch conflicts with the project branch",
             Self::RepositoryChanged => "the project branch changed outside of the board",
+            Self::ChecksFailed => "its work fails a check of the project",
+            Self::ChecksNotRun => "the checks of the project cannot run",
         }
     }
 
@@ -36,6 +42,11 @@ impl Obstacle {
             Self::NoProgress => "Starts no agent after `max_repeated_rounds` such rounds. The card needs you.",
             Self::ReviewLimit => "Starts no agent after `max_review_rounds` rejections. The card needs you.",
             Self::Conflict => "Sends the task back to its coder with the paths of the conflict. That counts as a rejection.",
+            Self::ChecksFailed => {
+                "Sends the task back to its coder with the end of the output. That counts as a rejection. A check that fails on a merge runs once more \
+                 before."
+            }
+            Self::ChecksNotRun => "Starts no reviewer and merges nothing. The card needs you. No attempt is used.",
             Self::RepositoryChanged => "Merges nothing and starts no agent of the project. The card needs you.",
         }
     }
@@ -49,6 +60,8 @@ impl Obstacle {
             }
             Self::ReviewLimit => "Read the thread, comment on what you want, and press Retry.",
             Self::Conflict => "Nothing to do, unless it is sent back too often.",
+            Self::ChecksFailed => "Nothing to do, unless it is sent back too often.",
+            Self::ChecksNotRun => "Repair the cause, or the checks in the settings of the project, then press Retry.",
             Self::RepositoryChanged => "Press Retry to accept the commits, or remove them from the project branch.",
         }
     }

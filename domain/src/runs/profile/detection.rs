@@ -1,6 +1,8 @@
 //! Proposes a profile from the names of a repository's files. Pure: it proposes only commands that are written here, never any from the
 //! repository, and a person confirms them.
 
+pub mod checks;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};

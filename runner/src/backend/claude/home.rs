@@ -15,9 +15,14 @@ pub const SIGN_IN_BY_ENVIRONMENT: &str = "`claude setup-token` prints a token fo
 const SHARED: &[&str] = &["settings.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "rules"];
 const SIGN_IN_FILE: &str = ".credentials.json";
 
+/// The folder of the program's files, unless `CLAUDE_CONFIG_DIR` names another one.
+pub fn private_folder(home: &Path) -> PathBuf {
+    home.join(".claude")
+}
+
 /// The files that a run needs. `config_dir` is the value of `CLAUDE_CONFIG_DIR`.
 pub fn agent_files(home: &Path, config_dir: Option<&Path>, checkout: &Path, session: Session, sign_in: SignIn) -> AgentFiles {
-    let private = config_dir.map_or_else(|| home.join(".claude"), Path::to_path_buf);
+    let private = config_dir.map_or_else(|| private_folder(home), Path::to_path_buf);
     let projects = private.join(PROJECTS);
     let mut readable: Vec<PathBuf> = SHARED.iter().map(|name| private.join(name)).collect();
     if sign_in == SignIn::Elsewhere {

@@ -17,7 +17,8 @@ struct Recorded {
 }
 
 fn recorded(code: i32, output: &str, stderr: &'static str) -> Recorded {
-    let exit = ExitRecord { code: Some(code), signal: None, ended_at: Timestamp::from_milliseconds(0), killed_leftovers: 0, error: None };
+    let exit =
+        ExitRecord { code: Some(code), signal: None, ended_at: Timestamp::from_milliseconds(0), killed_leftovers: 0, duration_ms: None, error: None };
     Recorded { exit, events: output.lines().flat_map(decode).collect(), stderr, stopped: false }
 }
 

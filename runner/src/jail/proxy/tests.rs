@@ -23,7 +23,7 @@ async fn proxy() -> (TempDir, RunDir, u16) {
     });
     let folder = tempfile::tempdir().unwrap();
     let spec = RunSpec {
-        run_id: RunId::new(1),
+        run_id: Some(RunId::new(1)),
         marker: "m".to_owned(),
         argv: Vec::new(),
         cwd: "/".into(),
@@ -32,6 +32,7 @@ async fn proxy() -> (TempDir, RunDir, u16) {
         output_limit: 1,
         jail: None,
         setup: None,
+        check: None,
     };
     let run_dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
     let forwards = [("proxy", ForwardTarget::AllowedHosts), ("board", ForwardTarget::Address(format!("127.0.0.1:{port}")))];

@@ -22,7 +22,7 @@ async fn approved() -> (TestBoard, TaskId) {
     let (first, second) = (board.task("Add a").await, board.task("Add b").await);
     board.work(&first, &[("a", "a")]).await;
     board.approve(&first).await;
-    merge(&board.db, &first).await.unwrap();
+    merge(&board.context(), &first).await.unwrap();
     board.work(&second, &[("b", "b")]).await;
     board.approve(&second).await;
     (board, second)
@@ -50,18 +50,18 @@ async fn unapproved_commits_block_merges_until_accepted() {
     let (board, task) = approved().await;
     let left = board.tip(BRANCH).unwrap();
     let tip = evil(&board);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     assert_eq!((attention.kind, attention.tip.as_ref()), (AttentionKind::Repository, Some(&tip)));
     insta::assert_snapshot!(named(&attention.detail, &[("TIP", &tip), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: TIP “Nothing to see” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
     assert_eq!((board.tip(BRANCH), board.project().await.integration_head), (Some(tip.clone()), Some(left)));
     let seq = board.db.latest();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     recheck(&board.db, &task).await.unwrap();
     assert_eq!((board.db.latest(), asked(&board, &task).await), (seq, Some(attention)), "the human is asked once");
 
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let head = board.tip(BRANCH).unwrap();
     assert_eq!(board.repository().parents_of(&head).unwrap()[0], tip);
@@ -77,11 +77,11 @@ async fn restored_branch_continues_by_itself() {
     let (board, task) = approved().await;
     let left = board.tip(BRANCH).unwrap();
     evil(&board);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     board.sample.set_branch(BRANCH, &left);
     recheck(&board.db, &task).await.unwrap();
     assert_eq!(asked(&board, &task).await, None);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     assert_eq!(board.repository().file_at(&board.tip(BRANCH).unwrap(), "evil.txt").unwrap(), None);
 }
@@ -91,10 +91,10 @@ async fn restored_branch_can_be_retried() {
     let (board, task) = approved().await;
     let left = board.tip(BRANCH).unwrap();
     let tip = evil(&board);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     board.sample.set_branch(BRANCH, &left);
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     // Accepting it then does not accept it later.
     let head = board.tip(BRANCH).unwrap();
@@ -108,10 +108,10 @@ async fn restored_branch_can_be_retried() {
 async fn human_accepts_only_the_shown_tip() {
     let (board, task) = approved().await;
     evil(&board);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let newer = board.sample.commit_on(BRANCH, &[("more.txt", Some("evil"))], "And more");
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     assert_eq!(attention.tip, Some(newer));
     assert!(attention.detail.contains("“And more”") && attention.detail.contains("“Nothing to see”"), "{}", attention.detail);
@@ -145,7 +145,7 @@ async fn foreign_merge_counts_only_with_the_same_tree() {
     let work = board.sample.commit_on("aside", &[("evil.txt", Some("evil"))], "evil");
     let evil = board.sample.commit_as(&work, &[&left, &sha], "Merge TASK-002: Add b");
     board.sample.set_branch(BRANCH, &evil);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(asked(&board, &task).await.unwrap().tip, Some(evil));
 
     board.sample.set_branch(BRANCH, &left);
@@ -153,7 +153,7 @@ async fn foreign_merge_counts_only_with_the_same_tree() {
     repository.merge(BRANCH, &repository.ref_sha(BRANCH).unwrap().unwrap(), &sha, "Merged by hand", &identity).unwrap();
     let head = board.tip(BRANCH);
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap().1, head.clone().unwrap(), "also for another card");
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!((status(&board, &task).await, board.tip(BRANCH)), (Status::Done, head));
 }
 
@@ -166,7 +166,7 @@ async fn fast_forward_to_the_approved_commit_is_approved() {
     let error = project_branch(&board.db, &board.project).await.unwrap_err();
     assert!(matches!(error, CheckoutError::UnapprovedCommits(_)), "it is not approved yet: {error}");
     board.approve(&task).await;
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!((status(&board, &task).await, board.tip(BRANCH)), (Status::Done, Some(sha)));
 }
 
@@ -175,7 +175,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     let (board, task) = approved().await;
     let (main, left) = (board.tip("main").unwrap(), board.tip(BRANCH).unwrap());
     board.sample.set_branch(BRANCH, &main);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     let merged = board.repository().parents_of(&left).unwrap().remove(1);
     insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
@@ -186,11 +186,11 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     let other = board.sample.commit_on(BRANCH, &[("c", Some("c"))], "Instead");
     recheck(&board.db, &task).await.unwrap();
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam Sample; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let head = board.tip(BRANCH).unwrap();
     assert_eq!(board.repository().parents_of(&head).unwrap()[0], other, "the human accepted it");
@@ -202,11 +202,11 @@ async fn recorded_tip_may_be_gone_from_the_repository() {
     let nowhere: Sha = "0123456789".repeat(4);
     let left = board.project().await.integration_head;
     board.db.record_branch_tip(&board.project.id, BRANCH, left.as_ref(), &nowhere).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let detail = asked(&board, &task).await.unwrap().detail;
     assert!(detail.contains("“Merge TASK-001: Add a” by Sam Sample") && !detail.contains("git branch"), "{detail}");
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
 }
 
@@ -233,7 +233,7 @@ async fn at_most_five_commits_are_listed() {
     for number in 0..6 {
         board.sample.commit_on(BRANCH, &[("evil.txt", Some(&number.to_string()))], &format!("Commit {number} {}", "x".repeat(500)));
     }
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let detail = asked(&board, &task).await.unwrap().detail;
     assert!(detail.contains("Commit 5") && detail.contains("Commit 1") && !detail.contains("Commit 0") && detail.contains(", and more."), "{detail}");
     assert!(detail.len() < 1200, "{} bytes", detail.len());
@@ -249,10 +249,10 @@ async fn accepted_branch_updates_the_humans_checkout() {
     fs::write(board.sample.git_dir().join("HEAD"), format!("ref: refs/heads/{BRANCH}\n")).unwrap();
     board.sample.write("theirs", "mine");
     board.sample.commit_all("My own");
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert!(asked(&board, &task).await.unwrap().detail.contains("“My own”"));
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     assert_eq!((board.sample.read("theirs").as_deref(), board.sample.read("b").as_deref()), (Some("mine"), Some("b")));
 }
@@ -276,7 +276,7 @@ async fn work_held_only_by_unapproved_commits_is_kept() {
 async fn unreadable_repository_is_retried_later() {
     let (board, task) = approved().await;
     evil(&board);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     fs::rename(board.sample.git_dir(), board.sample.beside("away")).unwrap();
     recheck(&board.db, &task).await.unwrap();
     assert!(asked(&board, &task).await.is_some());

@@ -51,7 +51,7 @@ async fn deleted_project_branch_is_restored_with_its_merges() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    crate::runs::merge::merge(&board.db, &task).await.unwrap();
+    crate::runs::merge::merge(&board.context(), &task).await.unwrap();
     let merged = board.tip("vibe-relay/PROJ-001").unwrap();
     board.delete_branch("vibe-relay/PROJ-001");
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap(), ("vibe-relay/PROJ-001".to_owned(), merged.clone()));
@@ -122,7 +122,7 @@ async fn coder_starts_from_the_project_branch() {
     let first = board.task("Add a").await;
     board.work(&first, &[("a", "a")]).await;
     board.approve(&first).await;
-    crate::runs::merge::merge(&board.db, &first).await.unwrap();
+    crate::runs::merge::merge(&board.context(), &first).await.unwrap();
     let second = board.task("Add b").await;
     let (path, _) = board.work(&second, &[("b", "b")]).await;
     assert_eq!(fs::read_to_string(path.join("a")).unwrap(), "a");
@@ -169,7 +169,7 @@ async fn orchestrator_compares_with_the_base_branch() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    crate::runs::merge::merge(&board.db, &task).await.unwrap();
+    crate::runs::merge::merge(&board.context(), &task).await.unwrap();
     let site = board.plan_checkout(&task, AgentKind::Orchestrator).await.unwrap();
     assert_eq!((Some(site.sha), Some(site.base)), (board.tip("vibe-relay/PROJ-001"), board.tip("main")));
     let planner = board.plan_checkout(&task, AgentKind::Planner).await.unwrap();
@@ -191,7 +191,7 @@ async fn merged_work_needs_no_rescue_ref() {
     let task = board.task("Add a").await;
     let (path, _) = board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    crate::runs::merge::merge(&board.db, &task).await.unwrap();
+    crate::runs::merge::merge(&board.context(), &task).await.unwrap();
     assert_eq!(board.clean(&task).await, None);
     assert!(!path.exists() && !board.sample.git_dir().join("refs/vibe-relay").exists());
     assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
@@ -308,7 +308,7 @@ async fn stale_locks_of_a_killed_server_are_removed() {
     unlock(&board.db, &board.project.git_dir).await.unwrap();
     assert!(ours.iter().all(|path| !path.exists()));
     assert!(others.iter().all(|path| path.exists()), "the locks of the human and of a committing agent stay");
-    crate::runs::merge::merge(&board.db, &resting).await.unwrap();
+    crate::runs::merge::merge(&board.context(), &resting).await.unwrap();
     assert!(board.read(&resting).await.merged_sha.is_some());
 }
 

@@ -21,7 +21,7 @@ async fn approved_work_is_merged_and_its_task_is_done() {
     let task = board.task("Add a").await;
     let (_, sha) = board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let head = board.tip(PROJECT_BRANCH).unwrap();
     let commits = board.repository().log(&board.tip("main").unwrap(), &head, 9).unwrap();
     let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
@@ -38,9 +38,9 @@ async fn second_merge_changes_nothing() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let (head, seq) = (board.tip(PROJECT_BRANCH), board.db.latest());
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!((board.tip(PROJECT_BRANCH), board.db.latest()), (head, seq));
 }
 
@@ -54,7 +54,7 @@ async fn unrecorded_merge_is_recorded_later() {
     let identity = board.repository().identity("runner").unwrap();
     board.repository().merge(PROJECT_BRANCH, &board.repository().ref_sha(PROJECT_BRANCH).unwrap().unwrap(), &sha, "Merge", &identity).unwrap();
     let head = board.tip(PROJECT_BRANCH);
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(board.tip(PROJECT_BRANCH), head, "no second merge commit");
     assert_eq!(status(&board, &task).await, Status::Done);
     assert_eq!(board.project().await.integration_head, head);
@@ -68,9 +68,9 @@ async fn conflict_returns_to_the_coder_with_its_files() {
     let (_, sha) = board.work(&second, &[("README.md", "two\n"), ("other", "x")]).await;
     board.approve(&first).await;
     board.approve(&second).await;
-    merge(&board.db, &first).await.unwrap();
+    merge(&board.context(), &first).await.unwrap();
     let head = board.tip(PROJECT_BRANCH);
-    merge(&board.db, &second).await.unwrap();
+    merge(&board.context(), &second).await.unwrap();
     assert_eq!(board.tip(PROJECT_BRANCH), head);
     let back = board.read(&second).await;
     assert_eq!((back.card.status, back.card.approved_sha, back.review_rounds), (Status::InProgress, None, 1));
@@ -100,8 +100,8 @@ async fn conflict_lists_at_most_fifty_files() {
     board.work(&second, &files("two")).await;
     board.approve(&first).await;
     board.approve(&second).await;
-    merge(&board.db, &first).await.unwrap();
-    merge(&board.db, &second).await.unwrap();
+    merge(&board.context(), &first).await.unwrap();
+    merge(&board.context(), &second).await.unwrap();
     let comments = board.db.comments(&second).await.unwrap();
     let text = &comments.last().unwrap().content;
     assert!(text.contains("- 49-long") && !text.contains("- 50-long") && text.contains("\n- and 10 more\n"), "{text}");
@@ -116,7 +116,7 @@ async fn moved_branch_voids_the_approval() {
     let before = project_branch(&board.db, &board.project).await.unwrap().1;
     write_in(&path, "sneaked", "in");
     commit_all_in(&path, "after the approval");
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     let card = board.read(&task).await.card;
     assert_eq!((card.status, card.approved_sha), (Status::InReview, None));
     assert_eq!(board.tip(PROJECT_BRANCH), Some(before));
@@ -129,7 +129,7 @@ async fn approved_commit_is_merged_without_its_branch() {
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
     board.delete_branch("vr/TASK-001/work");
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
 }
 
@@ -141,7 +141,7 @@ async fn unapproved_task_is_not_merged() {
     board.approve(&task).await;
     board.move_to(&Caller::owner(), &task, Status::InProgress, Some("not yet")).await;
     let before = board.branches();
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!((status(&board, &task).await, board.branches()), (Status::InProgress, before));
 }
 
@@ -154,7 +154,7 @@ async fn empty_diff_is_done_without_a_commit() {
     board.move_to(&coder, &task, Status::InReview, None).await;
     board.end(&reserved).await;
     board.approve(&task).await;
-    merge(&board.db, &task).await.unwrap();
+    merge(&board.context(), &task).await.unwrap();
     assert_eq!((status(&board, &task).await, board.tip(PROJECT_BRANCH)), (Status::Done, Some(site.base)));
 }
 
@@ -167,7 +167,7 @@ async fn changes_in_a_humans_checkout_block_the_merge() {
     board.approve(&task).await;
     std::fs::write(board.sample.git_dir().join("HEAD"), "ref: refs/heads/vibe-relay/PROJ-001\n").unwrap();
     board.sample.write("README.md", "the person's\n");
-    let error = merge(&board.db, &task).await.unwrap_err();
+    let error = merge(&board.context(), &task).await.unwrap_err();
     assert!(matches!(error, CheckoutError::Repository { error: RepoError::CheckedOut { .. } }), "{error}");
     assert!(board.read(&task).await.card.is_approved(), "the human can retry it");
     assert_eq!(board.sample.read("README.md").as_deref(), Some("the person's\n"));

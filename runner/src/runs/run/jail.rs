@@ -2,6 +2,7 @@
 //!
 //! It must not know how a jail is built.
 
+use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use domain::warroom::class::AgentClass;
 
 use super::RunContext;
 use super::prepare::RULES_FOLDER;
-use crate::backend::{self, Session};
+use crate::backend::{self, AgentFiles, Session};
 use crate::jail::arguments::{SOCKETS, arguments};
 use crate::jail::egress::{shown, target_of_url};
 use crate::jail::forward::{Forward, ForwardTarget};
@@ -34,17 +35,17 @@ const MODEL_SOCKET: &str = "model";
 
 /// The machine's and the project's part of a jail.
 #[derive(Debug, Clone)]
-pub(super) struct JailInputs {
+pub(in crate::runs) struct JailInputs {
     request: JailRequest,
-    /// The URL of the model's service.
-    service: String,
+    /// The URL of the model's service, for those who need it.
+    service: Option<String>,
     program: PathBuf,
 }
 
 /// A jail and the variables that its agent needs.
-pub(super) struct BuiltJail {
-    pub(super) spec: JailSpec,
-    pub(super) variables: Vec<(&'static str, String)>,
+pub(in crate::runs) struct BuiltJail {
+    pub(in crate::runs) spec: JailSpec,
+    pub(in crate::runs) variables: Vec<(&'static str, String)>,
 }
 
 /// Collects the inputs for a run; `None` when it has no jail.
@@ -60,34 +61,71 @@ pub(super) fn inputs(
         return None;
     }
     let config = context.config();
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = variable("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let home = home();
     let sign_in = backend::sign_in(&config, |name| variable(name).is_some());
     let configured = config.agent(run.phase).env.get(backend::SERVICE_VARIABLE).cloned();
     let inherited = || variable(backend::SERVICE_VARIABLE).and_then(|value| value.into_string().ok());
+    let agent = backend::agent_files(&home, variable(backend::CONFIG_VARIABLE).map(PathBuf::from).as_deref(), &plan.path, session, sign_in);
+    let files = backend::FILES.iter().copied().chain(plan.rules.as_ref().map(|_| RULES_FOLDER)).collect();
     let request = JailRequest {
-        tier: run.sandbox,
+        programs: programs(context, &config),
+        // The person's choice, so an agent may read them.
+        arguments: config.agent_command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute()).collect(),
+        files,
+        ..request(context, project, plan, (run.sandbox, run_dir), agent)
+    };
+    let service = configured.or_else(inherited).unwrap_or_else(|| backend::SERVICE_URL.to_owned());
+    Some(JailInputs { request, service: Some(service), program: bubblewrap() })
+}
+
+/// Collects the inputs for a check, which has no access to a model's service or to the files of the agent program; `None` when it has no jail.
+pub(in crate::runs) fn check_inputs(
+    context: &RunContext,
+    project: &Project,
+    plan: &CheckoutPlan,
+    tier: SandboxTier,
+    run_dir: &Path,
+) -> Option<JailInputs> {
+    if tier == SandboxTier::None {
+        return None;
+    }
+    let private = variable(backend::CONFIG_VARIABLE).map_or_else(|| backend::private_folder(&home()), PathBuf::from);
+    let agent = AgentFiles { private, readable: Vec::new(), sessions: Vec::new() };
+    Some(JailInputs { request: request(context, project, plan, (tier, run_dir), agent), service: None, program: bubblewrap() })
+}
+
+fn request(context: &RunContext, project: &Project, plan: &CheckoutPlan, (tier, run_dir): (SandboxTier, &Path), agent: AgentFiles) -> JailRequest {
+    JailRequest {
+        tier,
         is_root: nix::unistd::geteuid().is_root(),
-        agent: backend::agent_files(&home, variable(backend::CONFIG_VARIABLE).map(PathBuf::from).as_deref(), &plan.path, session, sign_in),
-        home,
+        agent,
+        home: home(),
         data: context.db.folder().to_owned(),
         board: context.db.folder().join(BOARD_FOLDER),
-        worktrees: config.worktrees_path.clone(),
+        worktrees: context.config().worktrees_path,
         git_dir: plan.git_dir.clone(),
         admin: checkout::admin_folder(plan),
         checkout: plan.path.clone(),
         branch: plan.branch.clone(),
         is_read_only: !AgentClass::of(run.phase).runs_commands(),
         run_dir: run_dir.to_owned(),
-        files: backend::FILES.iter().copied().chain(plan.rules.as_ref().map(|_| RULES_FOLDER)).collect(),
-        programs: programs(context, &config),
-        // The person's choice, so an agent may read them.
-        arguments: config.agent_command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute()).collect(),
+        files: Vec::new(),
+        programs: vec![context.programs.installed.clone()],
+        arguments: Vec::new(),
         allowed: project.allowed_access.clone(),
-    };
-    let program = find_program(PROGRAM, &variable("PATH").unwrap_or_default()).unwrap_or_else(|| PathBuf::from(PROGRAM));
-    let service = configured.or_else(inherited).unwrap_or_else(|| backend::SERVICE_URL.to_owned());
-    Some(JailInputs { request, service, program })
+    }
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn home() -> PathBuf {
+    variable("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+}
+
+fn bubblewrap() -> PathBuf {
+    find_program(PROGRAM, &variable("PATH").unwrap_or_default()).unwrap_or_else(|| PathBuf::from(PROGRAM))
 }
 
 /// Says on the card that commits are not signed, where the repository wants them signed.
@@ -109,7 +147,7 @@ impl JailInputs {
     ///
     /// # Errors
     /// When something that the agent needs does not exist or cannot be created.
-    pub(super) fn build(&self) -> Result<BuiltJail, JailError> {
+    pub(in crate::runs) fn build(&self) -> Result<BuiltJail, JailError> {
         let request = &self.request;
         prepare::prepare(request)?;
         let layout = request.layout()?;
@@ -118,7 +156,7 @@ impl JailInputs {
         if request.tier == SandboxTier::JailNet {
             hosts.extend(request.allowed.iter().filter(|access| access.kind == AccessKind::Host).map(|access| access.target.clone()));
             forwards.push(Forward { port: PROXY_PORT, socket: PROXY_SOCKET.to_owned(), target: ForwardTarget::AllowedHosts });
-            match target_of_url(&self.service) {
+            match self.service.as_deref().and_then(target_of_url) {
                 // A program inside asks the jail's own loopback, and never the proxy.
                 Some((host, port)) if is_loopback(&host) => {
                     let target = ForwardTarget::Address(format!("{host}:{port}"));
@@ -134,8 +172,8 @@ impl JailInputs {
     }
 }
 
-/// The agent's command inside its jail.
-pub(super) fn command_inside(relay: &Path, jail: &JailSpec, argv: Vec<String>) -> Vec<String> {
+/// A command of a run inside of its jail.
+pub(in crate::runs) fn command_inside(relay: &Path, jail: &JailSpec, argv: Vec<String>) -> Vec<String> {
     if jail.forwards.is_empty() {
         return argv;
     }

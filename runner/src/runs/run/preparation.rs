@@ -18,13 +18,13 @@ use crate::setup::{Reuse, SetupCommand, SetupSpec};
 const STAMP: &str = "vibe-relay-setup";
 /// The folder of kept setups beside the checkouts of a project.
 pub(crate) const CACHE: &str = ".setup";
-const SHELL: &str = "/bin/sh";
+pub(in crate::runs) const SHELL: &str = "/bin/sh";
 /// The most files that a prompt names.
 const MAX_NAMES: usize = 10;
 
 /// The files and the setup of a checkout.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Preparation {
+pub(in crate::runs) struct Preparation {
     profile: Profile,
     /// The files that were copied now or earlier, from the root of the checkout.
     copied: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub(super) struct Preparation {
 }
 
 /// Copies files into the checkout and plans its setup. Planners and oracles build nothing, so they need neither.
-pub(super) async fn plan(project: &Project, plan: &CheckoutPlan, phase: AgentKind) -> Result<Preparation, CheckoutError> {
+pub(in crate::runs) async fn plan(project: &Project, plan: &CheckoutPlan, phase: AgentKind) -> Result<Preparation, CheckoutError> {
     if matches!(phase, AgentKind::Planner | AgentKind::Oracle) {
         return Ok(Preparation::default());
     }
@@ -81,7 +81,7 @@ fn key(profile: &Profile, locks: &[(String, Sha)]) -> String {
 
 impl Preparation {
     /// The part of the run's spec; `None` if nothing is to be run. `inside` gives a command as it is started in the jail of the run.
-    pub(super) fn spec(&self, inside: impl Fn(Vec<String>) -> Vec<String>) -> Option<SetupSpec> {
+    pub(in crate::runs) fn spec(&self, inside: impl Fn(Vec<String>) -> Vec<String>) -> Option<SetupSpec> {
         let command = |line: &String| {
             let argv = [SHELL, "-c", line.as_str()].map(str::to_owned).to_vec();
             SetupCommand { line: line.clone(), argv: inside(argv) }

@@ -196,6 +196,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         resumes: received.resumes,
         setup: received.setup,
         oracle: received.briefing,
+        checks: &db.task_checks(&task.card.id).await?,
     }))
 }
 
@@ -313,11 +314,12 @@ impl RunFiles {
             None => argv,
         };
         RunSpec {
-            run_id: run.id.clone(),
+            run_id: Some(run.id.clone()),
             env: env::RunEnv { marker: &self.marker, port: run.port, backend: &backend, configured }.variables(),
             marker: self.marker.clone(),
             argv: inside(argv),
             setup: self.setup.spec(inside),
+            check: None,
             cwd: self.checkout.clone(),
             first_line: Some(self.first_line.clone()),
             output_limit: RunSpec::OUTPUT_LIMIT,

@@ -1,5 +1,6 @@
 //! Boards of one line each, and schedules as short texts.
 
+mod checks;
 mod projects;
 mod protected_paths;
 mod review_round;
@@ -79,6 +80,7 @@ pub(super) fn task(number: u64) -> Draft {
         tokens: 0,
         near_limit: None,
         protected_paths: None,
+        checks: Vec::new(),
         activity_count: 0,
         old: None,
         created_at: at(9, 0),
@@ -99,7 +101,8 @@ pub(super) fn task(number: u64) -> Draft {
         completed_at: None,
         verified_at: None,
     };
-    Draft { known: TaskSnapshot { task, repeated_rounds: 0, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
+    let known = TaskSnapshot { task, submitted_sha: None, repeated_rounds: 0, failures: 0, last_failure: None, retry_at: None, assignee: None };
+    Draft { known, run: None }
 }
 
 impl Draft {
@@ -351,6 +354,7 @@ fn show(action: &Action) -> String {
         Action::Start { task, phase, status } => format!("start {phase} {task} in {status}"),
         Action::Adopt { task, run } => format!("adopt {run} of {task}"),
         Action::Merge { task } => format!("merge {task}"),
+        Action::Check { task } => format!("check {task}"),
         Action::Clean { task } => format!("clean {task}"),
         Action::RequestAttention { task, kind, .. } => format!("flag {task}: {kind}"),
         Action::HandOver { run, limit } => format!("{run} hands over: {}", limit.sentence()),

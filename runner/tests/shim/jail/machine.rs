@@ -134,7 +134,7 @@ impl Machine {
             ("KERNEL".to_owned(), if tier == SandboxTier::None { String::new() } else { KERNEL.to_owned() }),
         ]);
         let spec = RunSpec {
-            run_id: RunId::new(run.into()),
+            run_id: Some(RunId::new(run.into())),
             env: RunEnv { marker: &marker, port: None, backend: &[], configured: &configured }.variables(),
             marker,
             argv: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),
@@ -143,6 +143,7 @@ impl Machine {
             output_limit: RunSpec::OUTPUT_LIMIT,
             jail,
             setup: None,
+            check: None,
         };
         let run_dir = RunDir::create(&request.run_dir, &spec).unwrap();
         prepare::prepare_run_dir(run_dir.path()).unwrap();

@@ -75,6 +75,7 @@ impl CardState {
             | AttentionKind::EmptyPlan
             | AttentionKind::Repository
             | AttentionKind::Setup
+            | AttentionKind::Checks
             | AttentionKind::NoOutcome => Self::Failed,
         }
     }

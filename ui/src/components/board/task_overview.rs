@@ -10,13 +10,14 @@ use leptos::prelude::*;
 use crate::components::badge::attention_label;
 use crate::components::board::question::QuestionBox;
 use crate::components::board::takeover::TakeoverNotice;
+use crate::components::runs::check::ChecksBox;
 use crate::components::runs::permission::PermissionBox;
 use crate::overview::Overview;
 
 /// The question or the wait reason, and the description.
 #[component]
 pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let overview = Overview::from_context();
+    let (overview, of_checks) = (Overview::from_context(), task.clone());
     let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
     let permissions = Memo::new(move |_| view.with(|view| view.as_ref().map(|view| view.permissions.clone()).unwrap_or_default()));
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
@@ -52,6 +53,7 @@ pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Opti
                 .filter(|_| attention.with(Option::is_none))
                 .map(|words| view! { <p class="notice" data-tone="neutral">{words}</p> })
         }}
+        <ChecksBox task=of_checks card=card />
         {move || description.get().map(|html| view! { <div class="prose" inner_html=html></div> })}
     }
 }

@@ -2,6 +2,7 @@
 
 use domain::board::project::Project;
 use domain::runs::profile::Profile;
+use domain::runs::profile::checks::{CheckList, Checks};
 use domain::runs::profile::detection::Detection;
 use domain::wire::ProjectPatch;
 use leptos::prelude::*;
@@ -19,6 +20,30 @@ pub(crate) struct ProfileFields {
     copy: RwSignal<String>,
     reuse: RwSignal<String>,
     env: RwSignal<String>,
+    quick: ListFields,
+    full: ListFields,
+}
+
+/// Commands and their limit, as they are typed.
+#[derive(Clone, Copy)]
+struct ListFields {
+    commands: RwSignal<String>,
+    minutes: RwSignal<String>,
+}
+
+impl ListFields {
+    fn new() -> Self {
+        Self { commands: RwSignal::new(String::new()), minutes: RwSignal::new(String::new()) }
+    }
+
+    fn set(self, list: &CheckList) {
+        self.commands.set(list.commands.join("\n"));
+        self.minutes.set(list.minutes.to_string());
+    }
+
+    fn list(self) -> Option<CheckList> {
+        Some(CheckList { commands: lines(self.commands), minutes: number(self.minutes)? })
+    }
 }
 
 impl ProfileFields {
@@ -29,6 +54,8 @@ impl ProfileFields {
             copy: RwSignal::new(String::new()),
             reuse: RwSignal::new(String::new()),
             env: RwSignal::new(String::new()),
+            quick: ListFields::new(),
+            full: ListFields::new(),
         };
         fields.set(profile);
         fields
@@ -40,13 +67,25 @@ impl ProfileFields {
         self.copy.set(profile.copy.join("\n"));
         self.reuse.set(profile.reuse.join("\n"));
         self.env.set(profile.env.join("\n"));
+        self.quick.set(&profile.checks.quick);
+        self.full.set(&profile.checks.full);
     }
 
     /// The typed profile; `None` while the minutes are no number. The server checks the rest.
     pub(crate) fn profile(self) -> Option<Profile> {
-        let setup_minutes = self.minutes.with(|minutes| minutes.trim().parse().ok())?;
-        Some(Profile { setup: lines(self.setup), setup_minutes, copy: lines(self.copy), reuse: lines(self.reuse), env: lines(self.env) })
+        Some(Profile {
+            setup: lines(self.setup),
+            setup_minutes: number(self.minutes)?,
+            copy: lines(self.copy),
+            reuse: lines(self.reuse),
+            env: lines(self.env),
+            checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
+        })
     }
+}
+
+fn number(text: RwSignal<String>) -> Option<u32> {
+    text.with(|text| text.trim().parse().ok())
 }
 
 fn lines(text: RwSignal<String>) -> Vec<String> {
@@ -63,6 +102,17 @@ pub(crate) fn sentence(profile: &Profile) -> String {
     };
     let copy = if profile.copy.is_empty() { String::new() } else { format!("; ignored files named {} are copied into it", code(&profile.copy)) };
     format!("{setup}{copy}.")
+}
+
+/// Describes the checks of a profile in one sentence with code in backticks; empty if it has none.
+pub(crate) fn checks_sentence(profile: &Profile) -> String {
+    let stages = [("before the review", &profile.checks.quick), ("before the merge", &profile.checks.full)];
+    let named = stages.into_iter().filter(|(_, list)| !list.commands.is_empty()).map(|(when, list)| {
+        let commands: Vec<String> = list.commands.iter().map(|command| format!("`{command}`")).collect();
+        format!("{} {when}", commands.join(", "))
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { String::new() } else { format!("Work must pass {}.", named.join("; and ")) }
 }
 
 /// Names the tools that were found; empty if none was.
@@ -83,6 +133,16 @@ fn Lines(id: &'static str, label: &'static str, hint: &'static str, value: RwSig
     }
 }
 
+#[component]
+fn Minutes(id: &'static str, value: RwSignal<String>) -> impl IntoView {
+    view! {
+        <div class="field">
+            <label for=id>"Minutes that one command may take"</label>
+            <input id=id class="input" inputmode="numeric" maxlength="3" bind:value=value />
+        </div>
+    }
+}
+
 /// The fields of a profile.
 #[component]
 pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
@@ -94,10 +154,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             value=fields.setup
             rows=3
         />
-        <div class="field">
-            <label for="profile-minutes">"Minutes that one command may take"</label>
-            <input id="profile-minutes" class="input" inputmode="numeric" maxlength="3" bind:value=fields.minutes />
-        </div>
+        <Minutes id="profile-minutes" value=fields.minutes />
         <Lines
             id="profile-copy"
             label="Files to copy"
@@ -116,6 +173,20 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             hint="Names only. The values come from the environment of the server and are not stored."
             value=fields.env
         />
+        <Lines
+            id="profile-quick"
+            label="Checks before the review"
+            hint="One on each line, such as npm test. Submitted work that fails one goes back to its coder, and no reviewer starts."
+            value=fields.quick.commands
+        />
+        <Minutes id="profile-quick-minutes" value=fields.quick.minutes />
+        <Lines
+            id="profile-full"
+            label="Checks before the merge"
+            hint="One on each line. They run on the merged files. Nothing is merged that fails one twice."
+            value=fields.full.commands
+        />
+        <Minutes id="profile-full-minutes" value=fields.full.minutes />
     }
     .into_any()
 }
@@ -133,7 +204,9 @@ pub(crate) fn ProfileDialog(project: Project, close: Callback<()>) -> impl IntoV
     view! {
         <Dialog title="Prepare worktrees" close=close>
             <Form verb="Save" ready=Signal::derive(move || fields.profile().is_some()) sending=sending submit=submit close=close>
-                <p class="hint">"The commands run with your rights, in the sandbox of the agents. Changes apply from the next attempt on."</p>
+                <p class="hint">
+                    "The commands run with your rights, in the sandbox of the agents. Changes apply from the next attempt on, and saving makes earlier results of checks void."
+                </p>
                 <ProfileForm fields=fields />
             </Form>
         </Dialog>
@@ -144,7 +217,8 @@ pub(crate) fn ProfileDialog(project: Project, close: Callback<()>) -> impl IntoV
 /// The profile that a new project gets, with what it follows from, and its fields when they are opened.
 #[component]
 pub(crate) fn ProposedProfile(#[prop(into)] detection: Signal<Option<Detection>>, fields: ProfileFields) -> impl IntoView {
-    let summary = move || fields.profile().map(|profile| sentence(&profile)).unwrap_or_default();
+    let words = |profile: Profile| format!("{} {}", sentence(&profile), checks_sentence(&profile)).trim().to_owned();
+    let summary = move || fields.profile().map(words).unwrap_or_default();
     let tools = move || detection.get().map(|detection| found(&detection)).unwrap_or_default();
     view! {
         <Show when=move || detection.with(Option::is_some)>

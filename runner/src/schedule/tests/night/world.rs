@@ -121,6 +121,7 @@ impl World {
                     self.busy.insert(task.clone());
                     self.plan(Duration::from_secs(2), Happening::MergeEnds { task, conflict });
                 }
+                Action::Check { task } => panic!("{task}: its project has no checks"),
                 // The happening that ends it is planned already.
                 Action::Adopt { task, .. } => drop(self.busy.insert(task)),
                 Action::Clean { task } => self.db.checkout_removed(&task, KeptWork::default()).await.unwrap(),
@@ -199,7 +200,7 @@ impl World {
                 let branch = self.db.project(&known.card.project_id).await.unwrap().integration_branch;
                 match conflict {
                     true => self.db.record_merge_failure(&task, &sha, "It conflicts with the project branch").await.unwrap(),
-                    false => self.db.record_merge(&task, &sha, &branch, &format!("merge of {task}")).await.unwrap(),
+                    false => self.db.record_merge(&task, &sha, &branch, &format!("merge of {task}"), "tree").await.unwrap(),
                 };
             }
             Happening::ServerRestarts => self.busy.retain(|task| {

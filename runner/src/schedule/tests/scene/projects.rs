@@ -67,6 +67,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         budget_micro_usd: None,
         max_coders: None,
         profile: domain::runs::profile::Profile::default(),
+        profile_version: 1,
         paused_at: None,
         archived_at: None,
         deleted_at: None,

@@ -1,0 +1,49 @@
+//! When checks run, and what waits for them.
+
+use domain::id::TaskId;
+use domain::runs::check::{CheckStage, CheckState};
+
+use super::*;
+
+fn reasons(board: &scene::Scene) -> Vec<(String, String)> {
+    let reason = |(task, reason): (TaskId, Option<WaitReason>)| Some((task.to_string(), reason?.sentence()));
+    board.schedule().wait_reasons.into_iter().filter_map(reason).collect()
+}
+
+#[test]
+fn submitted_work_is_checked_before_its_reviewer_starts() {
+    let board = scene([task(1).submitted()]).checks(1);
+    assert_eq!(board.actions(), ["check TASK-001"]);
+    assert_eq!(reasons(&board), [("TASK-001".to_owned(), "its checks run".to_owned())]);
+    let passed = scene([task(1).submitted().checked(CheckStage::Quick, CheckState::Passed)]).checks(1);
+    assert_eq!(passed.actions(), ["start reviewer TASK-001 in in_review"]);
+    let without = scene([task(1).submitted()]);
+    assert_eq!(without.actions(), ["start reviewer TASK-001 in in_review"]);
+    let running = scene([task(1).submitted().checked(CheckStage::Quick, CheckState::Running)]).checks(1);
+    assert_eq!(running.actions(), ["check TASK-001"], "a server that restarts goes on with them");
+}
+
+#[test]
+fn project_has_one_check_at_a_time() {
+    let board = || scene([task(1).submitted(), task(2).submitted(), task(3).approved(), task(4).project(3).submitted()]).checks(1).checks(3);
+    assert_eq!(board().actions(), ["check TASK-001", "check TASK-004"]);
+    assert_eq!(board().busy(&[1, 4]).actions(), [""; 0]);
+    assert_eq!(board().busy(&[3]).actions(), ["check TASK-004"]);
+}
+
+#[test]
+fn checks_use_no_slot_of_agents() {
+    let board = scene([task(1).submitted(), task(2)]).checks(1).slots(1, 1);
+    assert_eq!(board.actions(), ["check TASK-001", "start coder TASK-002 in backlog"]);
+    let busy = scene([task(1).submitted(), task(2)]).checks(1).slots(1, 1).busy(&[1]);
+    assert_eq!(busy.actions(), ["start coder TASK-002 in backlog"]);
+}
+
+#[test]
+fn card_of_a_merge_says_when_its_checks_run() {
+    let queued = scene([task(1).approved()]).checks(1);
+    assert_eq!(queued.actions(), ["merge TASK-001"]);
+    assert_eq!(reasons(&queued)[0].1, "approved: waiting for the merge");
+    let running = scene([task(1).approved().checked(CheckStage::Full, CheckState::Running)]).checks(1).busy(&[1]);
+    assert_eq!(reasons(&running)[0].1, "its checks run");
+}
