@@ -1,4 +1,4 @@
-//! What the file system says of one file without a look at its content, in the form of git's index.
+//! The facts of the file system about one file, without its content, in the form of git's index.
 
 use git2::{IndexEntry, IndexTime};
 use nix::libc;

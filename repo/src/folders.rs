@@ -29,7 +29,7 @@ impl Folders {
     }
 
     /// Opens the checkout at `top`, into which files are written.
-    pub(crate) fn make(top: &Path) -> Result<Self> {
+    pub(crate) fn create(top: &Path) -> Result<Self> {
         Ok(Self { makes: true, ..Self::open(top)? })
     }
 
@@ -47,7 +47,7 @@ impl Folders {
         for part in parts {
             if self.below.get(depth).is_none_or(|(known, _)| known != part) {
                 self.below.truncate(depth);
-                let opened = self.enter(part)?;
+                let opened = self.open_below(part)?;
                 self.below.push((part.to_vec(), opened));
             }
             depth += 1;
@@ -60,7 +60,7 @@ impl Folders {
         self.below.last().map_or(self.top.as_fd(), |(_, folder)| folder.as_fd())
     }
 
-    fn enter(&self, name: &[u8]) -> Result<OwnedFd> {
+    fn open_below(&self, name: &[u8]) -> Result<OwnedFd> {
         let parent = self.last();
         match openat(parent, name, FLAGS, Mode::empty()) {
             Err(Errno::ENOENT) if self.makes => {}

@@ -124,7 +124,7 @@ impl Repository {
         if let Some(head) = self.head_commit(&handle)? {
             own.insert(head);
             if let Some(workdir) = &nested.workdir
-                // What is beside a nested repository belongs to the agent.
+                // Files beside a nested repository belong to the agent.
                 && let Some(rescue) = self.rescue_files(&format!("{RESCUE_PREFIX}uncommitted"), workdir, &sha(head), &StatCache::default())?
             {
                 if !rescue.skipped.is_empty() {

@@ -1,4 +1,4 @@
-//! What a push needs from a repository: the remote, and a place to push from in which nothing of the repository is believed.
+//! The facts that a push needs: the remote of a repository, and a place to push from in which nothing of the repository is believed.
 //!
 //! `git` runs hooks and programs that the configuration of its repository names. It is therefore run in a carrier: an empty repository that
 //! borrows the objects. Must not run it.

@@ -1,6 +1,6 @@
 //! Moves a checkout that is used again and again to another commit. Files that git ignores stay, so what was built there stays warm.
 //!
-//! A program may have written anything to the checkout and its index, so neither its index nor the times of its files are believed.
+//! A program may have written anything to the checkout and its index, so its index is not believed, only the stat cache of the board.
 
 use std::fs;
 use std::io;
@@ -12,6 +12,7 @@ use git2::build::CheckoutBuilder;
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid};
+use crate::stat_cache::StatCache;
 use crate::workdir::Untracked;
 
 impl Repository {
@@ -29,7 +30,7 @@ impl Repository {
         fs::remove_file(admin.join("index")).attempting(moving)?;
         let (mut changed, mut differs) = (CheckoutBuilder::new(), false);
         changed.force().disable_pathspec_match(true).update_index(false);
-        for change in self.changes(path, id, Untracked::Files)? {
+        for change in self.changes(path, id, Untracked::Files, &StatCache::of_checkout(path))? {
             if change.status != Delta::Deleted {
                 remove(&path.join(&change.path)).attempting(moving)?;
             }
@@ -99,7 +100,7 @@ mod tests {
         }
 
         fn is_clean(&self, commit: &Sha) -> bool {
-            self.sample.repository().changes(&self.path, oid(commit).unwrap(), Untracked::Files).unwrap().is_empty()
+            self.sample.repository().changes(&self.path, oid(commit).unwrap(), Untracked::Files, &StatCache::default()).unwrap().is_empty()
         }
     }
 

@@ -77,7 +77,7 @@ fn cache_path(checkout: &Path) -> PathBuf {
 ///
 /// # Errors
 /// The copy cannot be written.
-pub(crate) fn keep(admin: &Path, checkout: &Path) -> Result<(), RepoError> {
+pub(crate) fn write_copy(admin: &Path, checkout: &Path) -> Result<(), RepoError> {
     let target = cache_path(checkout);
     let keeping = || format!("write {}", target.display());
     let mut draft = target.clone();

@@ -111,7 +111,7 @@ impl Repository {
             let checking_out = || format!("check out {commit} to {}", path.display());
             handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(checking_out)?;
         }
-        stat_cache::keep(admin, path)
+        stat_cache::write_copy(admin, path)
     }
 }
 

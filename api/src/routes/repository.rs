@@ -52,7 +52,7 @@ pub(crate) async fn probe_repository(
 pub(crate) async fn count_uncommitted(QueryParameters(query): QueryParameters<UncommittedQuery>) -> Result<Json<UncommittedFiles>> {
     let path = absolute(query.path.trim())?;
     let cancelled = CancellationToken::new();
-    // Dropped together with the answer that nobody waits for any more.
+    // Dropped with the answer when the client has closed the connection.
     let _guard = cancelled.clone().drop_guard();
     let count = repo::in_lane(&path.clone(), Effort::Long, move || repo::uncommitted(&path, &cancelled)).await??;
     Ok(Json(UncommittedFiles { count }))

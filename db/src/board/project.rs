@@ -27,7 +27,7 @@ use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::runs::limit::write as limit;
 use crate::runs::sandbox::write as sandbox;
-use crate::warroom::knowledge::files as knowledge;
+use crate::warroom::knowledge::write as knowledge;
 
 /// The most coders that a project can ask for, as in the configuration.
 const MAX_CODERS: u32 = 64;

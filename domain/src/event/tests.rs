@@ -46,6 +46,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
     {"kind":"project_relocated","repo_path":"/home/ann/moved"}
     {"kind":"project_landed","sha":"a1","base_branch":"main","tasks":4}
+    {"kind":"project_published","remote":"origin","branch":"vibe-relay/PROJ-001","sha":"a1","pull_request":null}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}
     {"kind":"task_created"}
@@ -254,6 +255,7 @@ fn envelope_contains_card_and_project() {
       "landed_sha": null,
       "plan_approval": "auto",
       "claim_mode": "enforced",
+      "knowledge": "beside",
       "profile_version": 1,
       "allowed_access": [],
       "created_at": "2026-01-31T09:05:00.000Z",

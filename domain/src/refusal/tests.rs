@@ -257,6 +257,26 @@ fn codes_sentences_and_hints_are_stable() {
         Ask a commander or the human with send; who lists the leads.
     outside-zone-party: platform/mara leads the zone audio, and sending task assignments needs platform/jon to work in it
         Send it to zone/video instead, or to an agent that owns, knows, holds or works on files of the zone audio. platform/jon does once you assign it a task there.
+    nothing-to-publish: there is nothing to publish: no task is merged into vibe-relay/PROJ-001 yet
+        Wait until a task is merged into the project branch.
+    branch-foreign: vibe-relay/PROJ-001 has moved since the last merge, so it may hold commits that nobody approved; nothing was pushed
+        The landing page says which commits are not approved and how to set the branch back.
+    no-remote: the repository has no remote to push vibe-relay/PROJ-001 to
+        Add one with `git remote add origin URL`, or land the work on the base branch here.
+    no-pull-requests: /srv/site.git is on no host with pull requests
+        Push the branch only, and open the pull request where its host offers it.
+    program-missing: gh is not installed
+        Install the GitHub CLI and run `gh auth login`, or push the branch only and open the pull request yourself.
+    not-pushed: origin did not take vibe-relay/PROJ-001: Permission denied (publickey).
+        Run `git push` for vibe-relay/PROJ-001 in a terminal to see what it needs, such as a sign-in; then repeat this.
+    no-pull-request: vibe-relay/PROJ-001 was pushed, but no pull request was opened: To get started, run: gh auth login
+        Run `gh auth login` in a terminal, then repeat this; or open the pull request yourself.
+    reach-of-other-class: platform/mara has the class coder, and only a lead without a zone acts in all projects
+        Give it the role lead and no zone, or let its token reach one project.
+    name-of-other: another agent of PROJ-002 has the name platform/mara, or platform/mara was removed from it
+        Go on in your own project, or ask the human for PROJ-002: for a token under another name, or to rename that agent.
+    name-of-general: platform/mara is a general, which has the same name in several projects
+        Ask the human for a token under the other name.
     general-only: a battle plan of the scope general needs a general or a person, and platform/mara is a commander
         Set the scope to project, or ask the human for it with send to human.
     model-not-allowed: claude-haiku-4-5 is not a model for the role coder; allowed are opus, gemini pro

@@ -87,7 +87,7 @@ impl PublicationRefusal {
             Self::NotPushed { branch, .. } => {
                 format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
             }
-            Self::NoPullRequest { .. } => "Run `gh auth status` in a terminal, then repeat this; or open the pull request yourself.".to_owned(),
+            Self::NoPullRequest { .. } => "Run `gh auth login` in a terminal, then repeat this; or open the pull request yourself.".to_owned(),
         }
     }
 

@@ -189,7 +189,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine.len(), 11);
+        assert_eq!(mine.len(), 12);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
         assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 76);

@@ -98,8 +98,8 @@ impl Repository {
         Ok(classify(&before, &after))
     }
 
-    /// Returns the paths that differ between the commits, so that only they are looked at. `None` if a folder is in the way of a file, or a
-    /// file in the way of a folder: then the whole checkout has to be looked at.
+    /// Returns the paths that differ between the commits, so that only they are read. `None` if a folder is in the way of a file, or a
+    /// file in the way of a folder: then the whole checkout has to be read.
     fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
         let comparing = || format!("compare {old} with {new}");
         let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);

@@ -69,7 +69,7 @@ impl KnownFiles {
     }
 }
 
-/// What is left to read.
+/// The bytes that are not read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_index_is_refused() {
+    fn bytes_that_are_not_an_index_are_refused() {
         for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x05\0\0\0\0", b"DIRC\0\0\0\x02\xff\xff\xff\xff", b"DIRX\0\0\0\x02\0\0\0\0"] {
             assert!(KnownFiles::parse(bytes).is_none());
         }

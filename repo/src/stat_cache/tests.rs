@@ -38,7 +38,7 @@ fn wait_for_clock(task: &TaskCheckout) {
     }
 }
 
-/// Changes the entries of the cache, and writes it anew.
+/// Changes the entries of the cache, and writes it again.
 fn rewrite(task: &TaskCheckout, change: impl Fn(&mut IndexEntry)) {
     let mut index = Index::open(&cache_path(&task.path)).unwrap();
     for mut entry in index.iter().collect::<Vec<_>>() {

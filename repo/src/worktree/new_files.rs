@@ -38,7 +38,7 @@ impl Repository {
             return Ok(false);
         }
         let begin = || {
-            let folders = Folders::make(path).map_err(io::Error::from).attempting(|| format!("write files to {}", path.display()))?;
+            let folders = Folders::create(path).map_err(io::Error::from).attempting(|| format!("write files to {}", path.display()))?;
             Ok::<_, RepoError>((self.handle()?, folders))
         };
         let stats = parallel::each(&files, begin, |(handle, folders), file| {

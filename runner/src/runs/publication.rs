@@ -108,7 +108,7 @@ async fn push(git: &Path, carrier: &Path, target: &PublicationTarget, tip: &Sha)
     let update = format!("{tip}:refs/heads/{}", target.branch);
     let ended = process::publish(git, &["push", "--quiet", "--no-verify", "--", &target.url, &update], carrier, PUSH_LIMIT).await;
     output_of(ended).map(drop).map_err(|output| {
-        // What git prints repeats the address.
+        // The output of git repeats the address.
         let output = output.replace(&target.url, &shown_url(&target.url));
         PublicationRefusal::NotPushed { remote: target.remote.clone(), branch: target.branch.clone(), output }
     })

@@ -1,6 +1,6 @@
 //! Generals: leads whose token the owner created for all projects. In each project they are an agent of the same name.
 //!
-//! What a general may do in a project is what every lead may do there; this file only brings it in.
+//! This file only lets it join; its rights in a project are those of every lead there.
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;

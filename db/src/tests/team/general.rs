@@ -62,7 +62,7 @@ async fn only_the_owner_makes_a_general_and_only_of_a_lead() {
     assert_eq!(create(&Caller::owner(), named("zoe", &[Role::Builder])).await, "reach-of-other-class");
     assert_eq!(create(&Caller::owner(), zone_lead).await, "reach-of-other-class");
     // An agent that calls itself a general has no token that reaches further.
-    let Caller::Agent(lena) = lena else { panic!("lena is no agent") };
+    let Caller::Agent(lena) = lena else { panic!("not the token of an agent") };
     assert_eq!(code(store.db.enter_project(&lena, &there).await), "not-found");
     assert_eq!(code(store.db.enter_project(&AgentCaller { name: "nobody".to_owned(), ..lena }, &there).await), "not-found");
     assert_eq!(store.dump().await, before);
@@ -79,7 +79,7 @@ async fn general_is_not_taken_for_another_agent() {
     assert_eq!(code(store.db.enter_project(&general_mara, &there).await), "name-of-other");
     assert!(store.db.caller(&mara).await.unwrap().is_some(), "the other agent keeps its token");
 
-    // Whom others removed does not come back, and a token of that project makes the name another agent's.
+    // A removed general does not come back, and a token of that project gives the name to another agent.
     let zoe = general(&store, "zoe").await;
     store.db.enter_project(&zoe, &there).await.unwrap();
     store.db.deregister(&Caller::owner(), &there, "zoe").await.unwrap();

@@ -3,11 +3,12 @@
 //! It must not know how the repository is written.
 
 use domain::id::ProjectId;
-use domain::warroom::knowledge::{Knowledge, KnowledgePlace};
+use domain::warroom::knowledge::Knowledge;
 
 use super::row::knowledge_of;
+use super::write::FORGET;
 use crate::engine::open::Db;
-use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 
 /// The most items of one commit.
@@ -16,18 +17,6 @@ const MAX_ITEMS: u32 = 100;
 /// The items of the project that has waited longest, in the order of their numbers: what was closed comes before what replaced it.
 pub(crate) const PENDING: &str = "SELECT * FROM knowledge WHERE stored = 0
     AND project_id = (SELECT project_id FROM knowledge WHERE stored = 0 ORDER BY id LIMIT 1) ORDER BY id LIMIT $1";
-
-/// Once for each repository that is gone or checkout that is chosen, so it may read all items of a project.
-const FORGET: &str = "UPDATE knowledge SET stored = 0 WHERE project_id = $1 AND stored = 1";
-
-/// Sets where the files of a project's knowledge are. If they are to be in the checkout too, all of them are written again.
-pub(crate) async fn set_place(tx: &mut Tx, project: &ProjectId, place: KnowledgePlace) -> Result<()> {
-    sqlx::query("UPDATE projects SET knowledge = $2 WHERE id = $1").bind(project.as_str()).bind(place.as_str()).execute(&mut tx.connection).await?;
-    if place == KnowledgePlace::Repo {
-        sqlx::query(FORGET).bind(project.as_str()).execute(&mut tx.connection).await?;
-    }
-    Ok(())
-}
 
 impl Db {
     /// Lists the changed items of one project whose files are not in its repository.

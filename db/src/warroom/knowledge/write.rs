@@ -2,7 +2,7 @@
 
 use domain::id::{ProjectId, RunId};
 use domain::warroom::knowledge::refusal::KnowledgeRefusal;
-use domain::warroom::knowledge::{Knowledge, KnowledgeEvent, KnowledgeKind, MAX_LIVE};
+use domain::warroom::knowledge::{Knowledge, KnowledgeEvent, KnowledgeKind, KnowledgePlace, MAX_LIVE};
 
 use super::row::{self, knowledge_of};
 use crate::caller::Caller;
@@ -11,6 +11,9 @@ use crate::error::Result;
 
 /// The most bytes of texts that one reading returns.
 const MAX_READ_BYTES: usize = 24_000;
+
+/// Once for each repository that is gone or checkout that is chosen, so it may read all items of a project.
+pub(super) const FORGET: &str = "UPDATE knowledge SET stored = 0 WHERE project_id = $1 AND stored = 1";
 
 /// The texts of a new item or version.
 #[derive(Debug, Clone, Copy)]
@@ -126,5 +129,14 @@ pub(crate) async fn forget_reader(tx: &mut Tx, project: &ProjectId, agent: &str)
     .bind(agent)
     .execute(&mut tx.connection)
     .await?;
+    Ok(())
+}
+
+/// Sets where the files of a project's knowledge are. If they are to be in the checkout too, all of them are written again.
+pub(crate) async fn set_place(tx: &mut Tx, project: &ProjectId, place: KnowledgePlace) -> Result<()> {
+    sqlx::query("UPDATE projects SET knowledge = $2 WHERE id = $1").bind(project.as_str()).bind(place.as_str()).execute(&mut tx.connection).await?;
+    if place == KnowledgePlace::Repo {
+        sqlx::query(FORGET).bind(project.as_str()).execute(&mut tx.connection).await?;
+    }
     Ok(())
 }

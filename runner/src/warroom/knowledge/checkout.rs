@@ -14,7 +14,7 @@ use crate::blocking::off_thread;
 /// The name under which a file is written before it replaces its last version.
 const DRAFT: &str = ".vibe-relay-draft";
 
-/// Writes or removes each file, from its path below the folder. What cannot be written is said in the log.
+/// Writes or removes each file, from its path below the folder. The log names a file that cannot be written.
 pub(super) async fn write(top: PathBuf, changes: BTreeMap<String, Option<String>>) {
     let shown = top.display().to_string();
     let written = off_thread(move || changes.iter().try_for_each(|(file, text)| apply(&top, file, text.as_deref()))).await;

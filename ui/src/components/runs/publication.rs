@@ -70,7 +70,7 @@ fn Offer(target: PublicationTarget) -> impl IntoView {
 fn Published(published: Publication) -> impl IntoView {
     let clock = Clock::from_context();
     let Publication { remote, sha, at, pull_request, .. } = published;
-    // What a program printed is only an address if it is one of the web.
+    // A program printed it, so only an address of the web becomes a link.
     let link = pull_request.filter(|address| address.starts_with("https://")).map(|address| {
         view! { <a href=address target="_blank" rel="noopener noreferrer">"Pull request"</a> }
     });
