@@ -70,13 +70,12 @@ pub(crate) async fn ask_oracle(
 ) -> Result<(StatusCode, Json<List<OracleQuestion>>)> {
     // Asking refuses a bad question.
     let notes = state.db.oracle_notes(&project, &new).await.unwrap_or_default();
-    let notes = match notes.is_empty() {
-        true => Vec::new(),
-        false => {
-            let project = state.db.project(&project).await?;
-            // Where the repository cannot be read, the oracle reads it.
-            repo::holding_notes(Path::new(&project.git_dir), &project.integration_branch, notes).await.unwrap_or_default()
-        }
+    let notes = if notes.is_empty() {
+        Vec::new()
+    } else {
+        let project = state.db.project(&project).await?;
+        // Where the repository cannot be read, the oracle reads it.
+        repo::holding_notes(Path::new(&project.git_dir), &project.integration_branch, notes).await.unwrap_or_default()
     };
     let asked = state.db.ask_oracle(&caller, &project, new, notes).await?;
     Ok((StatusCode::CREATED, Json(List { items: asked.questions, next: None })))

@@ -19,11 +19,11 @@ use crate::tools::managed::{EVERY_KIND, Managed, Need};
 const MAX_TOPICS: u32 = 50;
 const MAX_SHOWN: usize = 100;
 
-/// Managed agents have the files in their worktree; a longer list of tools would cost every session of them. An oracle keeps notes, and has to
-/// read what is new.
-const ORACLES: Audience = Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never).listed_to_oracles(), ..EVERYONE };
+/// Managed agents have the files in their worktree; a longer list of tools would cost every session of them.
 const EVERYONE: Audience =
     Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never), human: true, external: External::Everyone, invite: false };
+/// A managed oracle keeps notes, and has to read what is new.
+const ORACLES: Audience = Audience { managed: Managed::of(EVERY_KIND).listed_for(Need::Never).listed_to_oracles(), ..EVERYONE };
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
