@@ -372,7 +372,7 @@ impl<'a> Watcher<'a> {
         };
         if with_inbox {
             view.unread = db.unread(&self.project, &Run::agent_name(self.run.phase, &self.run.task_id)).await?;
-            // Questions are its work, whoever asks.
+            // Questions are its work.
             view.unread.urgent |= self.run.phase == AgentKind::Oracle && view.unread.blocking_count > 0;
         }
         if reason == ReadReason::TurnEnd {
