@@ -109,7 +109,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let checks = match input.run.phase {
         AgentKind::Coder => checks::announced(&input.project.profile.checks),
         AgentKind::Reviewer => checks::results(input.checks, input.run.sha.as_deref()),
-        AgentKind::Planner | AgentKind::Orchestrator => String::new(),
+        AgentKind::Planner | AgentKind::Orchestrator | AgentKind::Oracle => String::new(),
     };
     let fields = [
         ("Title", card.title.as_str()),

@@ -72,6 +72,7 @@ pub(super) fn inputs(
         // The person's choice, so an agent may read them.
         arguments: config.agent_command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute()).collect(),
         files,
+        is_read_only: !AgentClass::of(run.phase).runs_commands(),
         ..request(context, project, plan, (run.sandbox, run_dir), agent)
     };
     let service = configured.or_else(inherited).unwrap_or_else(|| backend::SERVICE_URL.to_owned());
@@ -107,7 +108,7 @@ fn request(context: &RunContext, project: &Project, plan: &CheckoutPlan, (tier, 
         admin: checkout::admin_folder(plan),
         checkout: plan.path.clone(),
         branch: plan.branch.clone(),
-        is_read_only: !AgentClass::of(run.phase).runs_commands(),
+        is_read_only: false,
         run_dir: run_dir.to_owned(),
         files: Vec::new(),
         programs: vec![context.programs.installed.clone()],
