@@ -217,14 +217,22 @@ fn Prompt(prompt: RolePrompt) -> impl IntoView {
 fn Probed(path: String, base_branch: String) -> impl IntoView {
     let client = Client::from_context();
     let answer = RwSignal::new(None);
+    let uncommitted = RwSignal::new(None);
     spawn_local(async move {
         let received = client.probe(&path, Some(&base_branch)).await;
-        let _page_closed = answer.try_set(Some(received));
+        let is_found = received.is_ok();
+        let is_page_closed = answer.try_set(Some(received)).is_some();
+        if is_found
+            && !is_page_closed
+            && let Ok(found) = client.uncommitted(&path, None).await
+        {
+            let _page_closed = uncommitted.try_set(Some(found.count));
+        }
     });
     move || {
         let (text, tone) = answer.with(|answer| match answer {
             None => ("Checking…".to_owned(), Tone::Neutral),
-            Some(Ok(found)) => (summary(found), Tone::Good),
+            Some(Ok(found)) => (summary(found, uncommitted.get()), Tone::Good),
             Some(Err(failure)) => {
                 let (detail, hint) = failure.describe();
                 (format!("{} {}", sentence(&detail), sentence(&hint)), Tone::Bad)
