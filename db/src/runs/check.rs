@@ -41,9 +41,15 @@ impl Db {
     pub async fn task_checks(&self, id: &TaskId) -> Result<Vec<StageResults>> {
         let mut connection = self.readers.acquire().await?;
         let card = tasks::outline(&mut connection, id).await?;
+        let project = projects::read(&mut connection, &card.project_id).await?;
         let mut stages = Vec::with_capacity(card.checks.len());
         for checks in card.checks {
-            let results = row::results(&mut connection, &card.project_id, &checks.tree, checks.profile_version).await?;
+            let mut results = row::results(&mut connection, &card.project_id, &checks.tree, checks.profile_version).await?;
+            // Another stage may have run its commands on the same files. Those of an earlier profile are not known.
+            if checks.profile_version == project.profile_version {
+                let commands = &checks.stage.list(&project.profile.checks).commands;
+                results.retain(|result| commands.contains(&result.command));
+            }
             stages.push(StageResults { checks, results });
         }
         Ok(stages)

@@ -9,7 +9,7 @@ use crate::event::kinds::events;
 use crate::id::TaskId;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::Sha;
-use crate::runs::profile::checks::Checks;
+use crate::runs::profile::checks::{CheckList, Checks};
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -20,6 +20,16 @@ vocabulary! {
         Quick = "quick",
         /// On the merge of approved work, before the project branch moves to it.
         Full = "full",
+    }
+}
+
+impl CheckStage {
+    /// The commands of this stage.
+    pub fn list(self, checks: &Checks) -> &CheckList {
+        match self {
+            Self::Quick => &checks.quick,
+            Self::Full => &checks.full,
+        }
     }
 }
 

@@ -61,11 +61,7 @@ pub(super) enum Verdict {
 
 impl Subject {
     fn list(&self) -> &CheckList {
-        let checks = &self.project.profile.checks;
-        match self.stage {
-            CheckStage::Quick => &checks.quick,
-            CheckStage::Full => &checks.full,
-        }
+        self.stage.list(&self.project.profile.checks)
     }
 
     /// The attempts after which a failure is believed. Work that was approved is not sent back because of a test that fails now and then.

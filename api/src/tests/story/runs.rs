@@ -209,7 +209,8 @@ pub(super) async fn checks(story: &mut Story, task: &str) {
     std::fs::write(&output, "3 tests passed\n").unwrap();
     let result = NewCheckResult {
         tree: "tree".to_owned(),
-        profile_version: 1,
+        // An earlier one, whose commands nobody knows.
+        profile_version: 0,
         command: "make test".to_owned(),
         outcome: CheckOutcome::Passed,
         attempts: 1,
@@ -219,7 +220,7 @@ pub(super) async fn checks(story: &mut Story, task: &str) {
     };
     story.server.state.db.record_check_result(&id, result).await.unwrap();
     let (stage, state) = (CheckStage::Quick, CheckState::Passed);
-    let checks = TaskChecks { stage, state, sha: "head".to_owned(), tree: "tree".to_owned(), profile_version: 1 };
+    let checks = TaskChecks { stage, state, sha: "head".to_owned(), tree: "tree".to_owned(), profile_version: 0 };
     story.server.state.db.set_task_checks(&id, checks).await.unwrap();
     let listed = story.get("/api/tasks/{id}/checks", task).await;
     assert_eq!((&listed["items"][0]["stage"], &listed["items"][0]["results"][0]["command"]), (&json!("quick"), &json!("make test")));

@@ -111,6 +111,8 @@ async fn result_is_kept_once_for_a_tree_a_command_and_a_version() {
     store.db.set_task_checks(&task, checks(CheckStage::Quick, CheckState::Passed)).await.unwrap();
     let stages = store.db.task_checks(&task).await.unwrap();
     assert_eq!((stages.len(), &stages[0].checks, &stages[0].results), (1, &checks(CheckStage::Quick, CheckState::Passed), &results));
+    store.db.set_task_checks(&task, checks(CheckStage::Full, CheckState::Passed)).await.unwrap();
+    assert_eq!(store.db.task_checks(&task).await.unwrap()[1].results, [], "the merge has the same files, and other commands");
 }
 
 #[tokio::test]

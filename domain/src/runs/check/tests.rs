@@ -1,7 +1,6 @@
 //! Which checks are still to run, and what a result says.
 
 use super::*;
-use crate::runs::profile::checks::CheckList;
 
 fn result(command: &str, outcome: CheckOutcome, attempts: u32) -> CheckResult {
     let ended_at = Timestamp::from_milliseconds(0);
