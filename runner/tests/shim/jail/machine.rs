@@ -98,6 +98,7 @@ impl Machine {
             admin: self.path("repo/.git/worktrees/TASK-001"),
             checkout,
             branch: Some("vr/TASK-001/work".to_owned()),
+            is_read_only: false,
             run_dir: self.path(&format!("data/runs/RUN-{run:03}")),
             files: Vec::new(),
             programs: Vec::new(),
