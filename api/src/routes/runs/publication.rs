@@ -17,7 +17,12 @@ use crate::state::AppState;
 /// Where the branch of a project can be pushed
 ///
 /// Without a remote, the answer is a refusal that says how to add one.
-#[utoipa::path(get, path = "/api/projects/{id}/publication", params(("id" = ProjectId, Path)), responses((status = 200, body = PublicationTarget)))]
+#[utoipa::path(
+    get,
+    path = "/api/projects/{id}/publication",
+    params(("id" = ProjectId, Path)),
+    responses((status = 200, body = PublicationTarget), (status = 422, description = "The repository has no remote."))
+)]
 pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<PublicationTarget>> {
     let project = state.db.project(&id).await?;
     let (git_dir, branch) = (project.git_dir.clone(), project.integration_branch.clone());

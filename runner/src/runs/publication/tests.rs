@@ -36,7 +36,7 @@ impl Published {
         let task = self.board.task(&format!("Add {file}")).await;
         self.board.work(&task, &[(file, "x")]).await;
         self.board.approve(&task).await;
-        merge(&self.board.db, &task).await.unwrap();
+        merge(&self.board.context(), &task).await.unwrap();
     }
 
     async fn publish(&self, pull_request: bool) -> db::Result<Project> {
