@@ -53,7 +53,7 @@ fn main() {
     for files in SIZES {
         let sample = sample(files);
         let repository = sample.repository();
-        let head = sample.head("main");
+        let head = repository.ref_sha("main").expect("a repository").expect("a branch");
         let mut number = 0;
         let (created, _) = median(|| {
             number += 1;

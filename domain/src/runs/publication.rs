@@ -44,6 +44,13 @@ pub struct PublicationTarget {
     pub repository: Option<String>,
 }
 
+/// `GET /api/projects/{id}/publication`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PublicationOffer {
+    /// None if the repository has no remote.
+    pub target: Option<PublicationTarget>,
+}
+
 /// `POST /api/projects/{id}/publication`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -32,7 +32,7 @@ async fn general_names_the_project_of_a_call() {
         arguments
     };
     done(&zoe, "set_battle_plan", in_garden(json!({"plan": "Dig"}))).await;
-    let task = done(&zoe, "create_task", in_garden(json!({"title": "Dig a hole"}))).await.data["task"]["id"].as_str().unwrap().to_owned();
+    let task = done(&zoe, "create_task", in_garden(json!({"title": "Dig a hole"}))).await.data["ids"][0].as_str().unwrap().to_owned();
     // Tools without a project of their own, too.
     let shown = done(&zoe, "get_task", in_garden(json!({"task_id": task}))).await;
     assert!(shown.text.contains("Dig a hole"), "{}", shown.text);

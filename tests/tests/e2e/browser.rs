@@ -169,7 +169,7 @@ async fn board_reconnects_after_server_crash() {
     cancel(&server, "TASK-002").await;
     browser.has("[data-status=cancelled] [data-task=TASK-002]").await;
     // Requests made right after loading may also fail while the server goes down or is down.
-    same_page(&browser, &["/api/ws", "/api/server", "net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET"]).await;
+    same_page(&browser, &["/api/ws", "/api/server", "/parts.js", "net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET"]).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use domain::runs::check::StageResults;
 use domain::runs::diff::Diff;
 use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
-use domain::runs::publication::{PublicationTarget, PublishOptions};
+use domain::runs::publication::{PublicationOffer, PublishOptions};
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
@@ -77,7 +77,7 @@ impl Client {
     }
 
     /// Returns where the project branch can be pushed.
-    pub(crate) async fn publication_target(self, project: ProjectId) -> Result<PublicationTarget, Failure> {
+    pub(crate) async fn publication_target(self, project: ProjectId) -> Result<PublicationOffer, Failure> {
         self.get(&project_path(&project, "/publication")).await
     }
 

@@ -7,7 +7,7 @@ use axum::{Extension, Json};
 use db::Caller;
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::runs::publication::{PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
+use domain::runs::publication::{PublicationOffer, PublicationTarget, PublishOptions, shown_url};
 use repo::{Effort, Repository};
 
 use crate::error::Result;
@@ -16,20 +16,15 @@ use crate::state::AppState;
 
 /// Where the branch of a project can be pushed
 ///
-/// Without a remote, the answer is a refusal that says how to add one.
-#[utoipa::path(
-    get,
-    path = "/api/projects/{id}/publication",
-    params(("id" = ProjectId, Path)),
-    responses((status = 200, body = PublicationTarget), (status = 422, description = "The repository has no remote."))
-)]
-pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<PublicationTarget>> {
+/// It is nowhere if the repository has no remote.
+#[utoipa::path(get, path = "/api/projects/{id}/publication", params(("id" = ProjectId, Path)), responses((status = 200, body = PublicationOffer)))]
+pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<PublicationOffer>> {
     let project = state.db.project(&id).await?;
-    let (git_dir, branch) = (project.git_dir.clone(), project.integration_branch.clone());
+    let git_dir = project.git_dir.clone();
     let read = move || Repository::open(Path::new(&project.git_dir))?.publication_target(&project.integration_branch, &project.base_branch);
     let target = repo::in_lane(Path::new(&git_dir), Effort::Brief, read).await??;
-    let target = target.ok_or(PublicationRefusal::NoRemote { branch })?;
-    Ok(Json(PublicationTarget { url: shown_url(&target.url), ..target }))
+    let shown = |target: PublicationTarget| PublicationTarget { url: shown_url(&target.url), ..target };
+    Ok(Json(PublicationOffer { target: target.map(shown) }))
 }
 
 /// Push the branch of a project to its remote, and open a pull request if that is wanted

@@ -1,7 +1,7 @@
 //! Pushing the project branch from the landing page, and its pull request. Must not know what lands.
 
 use domain::runs::evidence::short;
-use domain::runs::publication::{Publication, PublicationTarget};
+use domain::runs::publication::{Publication, PublicationOffer, PublicationTarget};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -20,7 +20,11 @@ pub(crate) fn PublicationSection() -> impl IntoView {
     let target = LiveList::new(RwSignal::new(1), |_| true, move || client.publication_target(data.project())).watch();
     let published = Memo::new(move |_| store.project.with(|project| project.as_ref().and_then(|project| project.published.clone())));
     let offer = move || match (target.value.get(), target.failure.get()) {
-        (Some(target), _) => view! { <Offer target=target /> }.into_any(),
+        (Some(PublicationOffer { target: Some(target) }), _) => view! { <Offer target=target /> }.into_any(),
+        (Some(PublicationOffer { target: None }), _) => view! {
+            <p class="faint small-text"><InlineCode text="The repository has no remote. Add one with `git remote add origin URL`.".to_owned() /></p>
+        }
+        .into_any(),
         (None, Some(why)) => view! { <p class="faint small-text"><InlineCode text=sentence(&why) /></p> }.into_any(),
         (None, None) => ().into_any(),
     };
