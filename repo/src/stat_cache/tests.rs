@@ -22,6 +22,8 @@ fn trusted() -> TaskCheckout {
     let task = TaskCheckout::new(&[(FILE, "// one\n"), ("src/deep/b.rs", "b\n"), ("run.sh", "#!/bin/sh\n")]);
     wait_for_clock(&task);
     rewrite(&task, |_| {});
+    // As after a clock that was set back: what changed later still looks older than the cache.
+    set_modified(&cache_path(&task.path), SystemTime::now() + Duration::from_secs(3600));
     assert!(is_known(&task, FILE), "otherwise the tests below prove nothing");
     task
 }
@@ -102,6 +104,14 @@ fn a_change_with_the_old_size_and_time_is_seen() {
     fs::write(&other, "// own\n").unwrap();
     set_modified(&other, fs::metadata(&file).unwrap().modified().unwrap());
     fs::rename(&other, &file).unwrap();
+    assert_eq!(dirty(&task), [FILE]);
+}
+
+#[test]
+fn a_file_that_only_the_commit_changes_is_seen() {
+    let task = trusted();
+    task.sample.commit_on("vr/TASK-001/work", &[(FILE, Some("// own\n"))], "without its checkout");
+    assert!(is_known(&task, FILE));
     assert_eq!(dirty(&task), [FILE]);
 }
 
