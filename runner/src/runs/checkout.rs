@@ -17,6 +17,7 @@ use db::Db;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::ProjectId;
+use domain::refusal::RepositoryRefusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::land::{replace_base, similar_branches};
@@ -54,6 +55,20 @@ impl CheckoutError {
 impl From<RepoError> for CheckoutError {
     fn from(error: RepoError) -> Self {
         Self::Repository { error }
+    }
+}
+
+impl From<CheckoutError> for db::Error {
+    /// For a person who asked for something. The runner itself puts the failure on the card.
+    fn from(error: CheckoutError) -> Self {
+        match error {
+            CheckoutError::Store(error) => error,
+            CheckoutError::Repository { error } => RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into(),
+            error => {
+                let hint = "Look at the repository, then repeat this.".to_owned();
+                RepositoryRefusal { code: "repository", detail: error.to_string(), hint }.into()
+            }
+        }
     }
 }
 

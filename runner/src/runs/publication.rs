@@ -10,7 +10,6 @@ use std::time::Duration;
 use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::Sha;
 use domain::runs::publication::text::pull_request_text;
 use domain::runs::publication::{Publication, PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
@@ -18,7 +17,7 @@ use domain::team::person::Right;
 
 use crate::blocking::off_thread;
 use crate::process::{self, ProbeOutput, ProcessError};
-use crate::runs::checkout::{CheckoutError, with_files};
+use crate::runs::checkout::with_files;
 
 /// The folder of carriers beside the database.
 const FOLDER: &str = "publishing";
@@ -61,7 +60,7 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let programs = Programs::choose(tools, options, &target)?;
     let carrier = db.folder().join(FOLDER).join(format!("{id}.git"));
     let (git_dir, folder) = (PathBuf::from(&project.git_dir), carrier.clone());
-    with_files(&git_dir, move |repository| repository.make_carrier(&folder)).await.map_err(unreadable)?;
+    with_files(&git_dir, move |repository| repository.make_carrier(&folder)).await?;
     let text = pull_request_text(&project, &facts.tasks);
     let pushed = push(&programs.git, &carrier, &target, &tip).await;
     let opened = match (&pushed, &programs.pull_requests) {
@@ -85,7 +84,7 @@ async fn read(project: &Project) -> db::Result<(Sha, PublicationTarget)> {
     let (branch, base) = (project.integration_branch.clone(), project.base_branch.clone());
     let found =
         with_files(Path::new(&project.git_dir), move |repository| Ok((repository.ref_sha(&branch)?, repository.publication_target(&branch, &base)?)));
-    let (tip, target) = found.await.map_err(unreadable)?;
+    let (tip, target) = found.await?;
     let branch = || project.integration_branch.clone();
     let recorded = project.merged_at.and(project.integration_head.as_ref()).ok_or_else(|| PublicationRefusal::NothingMerged { branch: branch() })?;
     let tip = tip.filter(|tip| tip == recorded).ok_or_else(|| PublicationRefusal::BranchMoved { branch: branch() })?;
@@ -147,16 +146,6 @@ fn output_of(ended: Result<ProbeOutput, ProcessError>) -> Result<String, String>
         Ok(ProbeOutput { code: Some(0), stdout, .. }) => Ok(stdout),
         Ok(ProbeOutput { stdout, stderr, .. }) => Err(PublicationRefusal::output(if stderr.trim().is_empty() { &stdout } else { &stderr })),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-fn unreadable(error: CheckoutError) -> db::Error {
-    match error {
-        CheckoutError::Repository { error } => RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into(),
-        CheckoutError::Store(error) => error,
-        error => {
-            RepositoryRefusal { code: "repository", detail: error.to_string(), hint: "Look at the repository, then repeat this.".to_owned() }.into()
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use db::Db;
 use domain::id::ProjectId;
-use domain::refusal::RepositoryRefusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::warroom::code_map::{CodeMapRefusal, CodeMapView};
@@ -85,9 +84,7 @@ pub async fn map_code(db: &Db, program: &Path, project: &ProjectId) -> db::Resul
 
 fn refused(project: &ProjectId, error: CodeMapError) -> db::Error {
     match error {
-        CodeMapError::Repository(CheckoutError::Repository { error }) => {
-            RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
-        }
+        CodeMapError::Repository(error) => error.into(),
         error => {
             tracing::warn!(%project, %error, "the code map was not made");
             CodeMapRefusal::NotMade { reason: error.to_string() }.into()

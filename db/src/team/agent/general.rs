@@ -22,14 +22,14 @@ use crate::error::Result;
 const POST: LeadPost = LeadPost { role: LeadRole::General, zone: None };
 
 /// A row if the agent `$2` of the project `$1` holds a token for all projects and has not left.
-const REACHES_ALL: &str = "SELECT 1 FROM tokens k JOIN agents a ON a.project_id = k.project_id AND a.name = k.agent_name
+pub(crate) const REACHES_ALL: &str = "SELECT 1 FROM tokens k JOIN agents a ON a.project_id = k.project_id AND a.name = k.agent_name
   WHERE k.project_id = $1 AND k.agent_name = $2 AND k.reach = 'all' AND a.left_at IS NULL
     AND (k.expires_at IS NULL OR k.expires_at > $3) AND (k.retires_at IS NULL OR k.retires_at > $3) LIMIT 1";
 
-const HOME: &str = "SELECT home_project_id FROM agents WHERE project_id = $1 AND name = $2";
+pub(crate) const HOME: &str = "SELECT home_project_id FROM agents WHERE project_id = $1 AND name = $2";
 
 /// A row if the agent `$2` of the project `$1` is a general there, at home or not.
-const IS_GENERAL: &str = "SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND home_project_id IS NOT NULL
+pub(crate) const IS_GENERAL: &str = "SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND home_project_id IS NOT NULL
   UNION ALL SELECT 1 FROM tokens WHERE project_id = $1 AND agent_name = $2 AND reach = 'all' LIMIT 1";
 
 impl Db {

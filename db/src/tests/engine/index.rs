@@ -32,7 +32,7 @@ use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
 use crate::figures;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
-use crate::team::agent::row as agent;
+use crate::team::agent::{general, row as agent};
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::{acknowledged_sql, sql as history_sql};
 use crate::team::message::{read, removable, write};
@@ -178,6 +178,9 @@ async fn no_daily_statement_scans_what_grows() {
         tokens::GIVEN.to_owned(),
         tokens::OF_RUNS.to_owned(),
         tokens::BY_NAME.to_owned(),
+        general::REACHES_ALL.to_owned(),
+        general::HOME.to_owned(),
+        general::IS_GENERAL.to_owned(),
         token::EXPIRED.to_owned(),
         battle_plan::ANY_ACTIVE.to_owned(),
         battle_plan::ACTIVE.to_owned(),

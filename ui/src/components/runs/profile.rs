@@ -134,10 +134,10 @@ fn Lines(id: &'static str, label: &'static str, hint: &'static str, value: RwSig
 }
 
 #[component]
-fn Minutes(id: &'static str, value: RwSignal<String>) -> impl IntoView {
+fn Minutes(id: &'static str, label: &'static str, value: RwSignal<String>) -> impl IntoView {
     view! {
         <div class="field">
-            <label for=id>"Minutes that one command may take"</label>
+            <label for=id>{label}</label>
             <input id=id class="input" inputmode="numeric" maxlength="3" bind:value=value />
         </div>
     }
@@ -154,7 +154,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             value=fields.setup
             rows=3
         />
-        <Minutes id="profile-minutes" value=fields.minutes />
+        <Minutes id="profile-minutes" label="Minutes for one setup command" value=fields.minutes />
         <Lines
             id="profile-copy"
             label="Files to copy"
@@ -179,14 +179,14 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             hint="One on each line, such as npm test. Submitted work that fails one goes back to its coder, and no reviewer starts."
             value=fields.quick.commands
         />
-        <Minutes id="profile-quick-minutes" value=fields.quick.minutes />
+        <Minutes id="profile-quick-minutes" label="Minutes for one check before the review" value=fields.quick.minutes />
         <Lines
             id="profile-full"
             label="Checks before the merge"
             hint="One on each line. They run on the merged files. Nothing is merged that fails one twice."
             value=fields.full.commands
         />
-        <Minutes id="profile-full-minutes" value=fields.full.minutes />
+        <Minutes id="profile-full-minutes" label="Minutes for one check before the merge" value=fields.full.minutes />
     }
     .into_any()
 }
