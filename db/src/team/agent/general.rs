@@ -41,7 +41,7 @@ impl Db {
         let there = Caller::Agent(AgentCaller { project_id: project.clone(), ..general.clone() });
         let mut connection = self.readers.acquire().await?;
         require_general(&mut connection, general, project).await?;
-        if home(&mut connection, project, &general.name).await? == Some(Some(general.project_id.clone())) {
+        if holder(&mut connection, general, project).await? == NameHolder::General {
             return Ok(there);
         }
         drop(connection);
@@ -65,22 +65,32 @@ async fn require_general(connection: &mut SqliteConnection, general: &AgentCalle
     Ok(())
 }
 
-/// Returns the home of the agent with this name, if there is one.
-async fn home(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Option<ProjectId>>> {
-    let row = sqlx::query(HOME).bind(project.as_str()).bind(name).fetch_optional(connection).await?;
-    row.map(|row| optional(&row, "home_project_id")).transpose()
+/// The agent that has the name of a general in another project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameHolder {
+    Nobody,
+    General,
+    Other,
+}
+
+async fn holder(connection: &mut SqliteConnection, general: &AgentCaller, project: &ProjectId) -> Result<NameHolder> {
+    let Some(row) = sqlx::query(HOME).bind(project.as_str()).bind(&general.name).fetch_optional(connection).await? else {
+        return Ok(NameHolder::Nobody);
+    };
+    let home: Option<ProjectId> = optional(&row, "home_project_id")?;
+    Ok(if home.as_ref() == Some(&general.project_id) { NameHolder::General } else { NameHolder::Other })
 }
 
 async fn join(tx: &mut Tx, caller: &Caller, general: &AgentCaller, project: &ProjectId) -> Result<()> {
     let name = &general.name;
-    match home(&mut tx.connection, project, name).await? {
+    match holder(&mut tx.connection, general, project).await? {
         // A call at the same time brought it in.
-        Some(home) if home.as_ref() == Some(&general.project_id) => {
+        NameHolder::General => {
             tx.skip_event(NoEventReason::NothingChanged);
             return Ok(());
         }
-        Some(_) => return Err(LeadRefusal::NameOfOther { agent: name.clone(), project: project.clone() }.into()),
-        None => reject_case_variants(tx, project, name).await?,
+        NameHolder::Other => return Err(LeadRefusal::NameOfOther { agent: name.clone(), project: project.clone() }.into()),
+        NameHolder::Nobody => reject_case_variants(tx, project, name).await?,
     }
     let row = AgentRow {
         name,
