@@ -9,6 +9,7 @@ use runner::jail::forward::ForwardArgument;
 use crate::board::report::Since;
 use crate::board::{project, task};
 use crate::context::import::Import;
+use crate::runs::preview::Preview;
 use crate::runs::{profile, rescue};
 use crate::service;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
@@ -81,6 +82,8 @@ pub(crate) enum Command {
         #[arg(long)]
         pull_request: bool,
     },
+    /// Start the app of a task or a project, with the command of its profile, and print its address once it answers.
+    Preview(Preview),
     /// Work that was kept before its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
@@ -154,6 +157,9 @@ pub(crate) enum Command {
         /// A port that leads to a socket.
         #[arg(long, value_name = "PORT=SOCKET")]
         forward: Vec<ForwardArgument>,
+        /// A port of an app inside, and the socket from which it is reached.
+        #[arg(long, value_name = "PORT=SOCKET")]
+        inbound: Vec<ForwardArgument>,
         #[arg(last = true)]
         command: Vec<String>,
     },
@@ -162,6 +168,8 @@ pub(crate) enum Command {
     CodeMap { git_dir: PathBuf, commit: String, folder: PathBuf },
     #[command(hide = true)]
     JailForward { socket: PathBuf },
+    #[command(hide = true)]
+    JailServe { port: u16, socket: PathBuf },
     /// Called by Claude Code when an agent starts or ends a helper.
     #[command(hide = true)]
     Hook { mcp_config: PathBuf },

@@ -64,6 +64,15 @@ impl Client {
         self.send("GET", path, None).await
     }
 
+    /// Sends GET for a text.
+    ///
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn text(&self, path: &str) -> Result<String, CliError> {
+        let (ok, answer) = self.exchange("GET", path, None).await?;
+        if ok { Ok(String::from_utf8_lossy(&answer).into_owned()) } else { Err(self.refusal(&answer)) }
+    }
+
     /// Sends POST with a JSON body.
     ///
     /// # Errors

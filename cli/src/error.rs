@@ -37,6 +37,8 @@ pub(crate) enum CliError {
     PortTaken { port: u16 },
     #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },
+    #[error("the app of {name} does not run: {failure}")]
+    AppFailed { name: String, failure: String },
     #[error("no board is running for {}; start it with `vibe-relay serve`", db_path.display())]
     NotRunning { db_path: PathBuf },
     #[error("the board at {url} did not answer: {reason}; restart it with `vibe-relay serve`")]

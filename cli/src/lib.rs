@@ -30,7 +30,7 @@ mod team;
 use std::process::ExitCode;
 
 use clap::Parser;
-use runner::jail::forward;
+use runner::jail::{forward, inbound};
 use runner::warroom::code_map;
 
 use crate::args::{Args, Command};
@@ -53,11 +53,12 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
     match args.command.unwrap_or_default() {
         // These processes run beside every agent, so they use one thread.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
-        Command::JailExec { forward: forwards, command } => return Err(CliError::Jail(forward::exec(&forwards, &command))),
+        Command::JailExec { forward: forwards, inbound, command } => return Err(CliError::Jail(forward::exec(&forwards, &inbound, &command))),
         Command::CodeMap { git_dir, commit, folder } => {
             return code_map::main(&git_dir, &commit, &folder).map(|_| ExitCode::SUCCESS).map_err(CliError::CodeMap);
         }
         Command::JailForward { socket } => return Ok(forward::main(&socket)),
+        Command::JailServe { port, socket } => return Ok(inbound::main(port, &socket)),
         Command::Mcp { task_id, structured } => {
             return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS);
         }
@@ -86,6 +87,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
         Command::Publish { project, pull_request } => single_threaded()?.block_on(runs::publication::run(config, &project, pull_request))?,
+        Command::Preview(preview) => single_threaded()?.block_on(runs::preview::run(config, &preview))?,
         Command::Import(import) => single_threaded()?.block_on(context::import::run(config, import))?,
         Command::Profile(command) => single_threaded()?.block_on(runs::profile::run(config, command))?,
         Command::Rescue(command) => single_threaded()?.block_on(runs::rescue::run(config, command))?,

@@ -5,6 +5,7 @@ pub(crate) mod land;
 pub(crate) mod parking;
 pub(crate) mod pause;
 pub(crate) mod permission;
+pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod publication;
 pub(crate) mod rescue;

@@ -31,6 +31,8 @@ CREATE TABLE projects (
   landed_sha         TEXT,
   -- The last push of the project branch.
   published          TEXT CHECK (json_valid(published)),
+  -- The app on the project branch, if it runs or failed.
+  preview            TEXT CHECK (json_valid(preview)),
   -- When the runner last merged approved work.
   merged_at          TEXT,
   plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
@@ -135,6 +137,8 @@ CREATE TABLE tasks (
   protected_paths TEXT CHECK (protected_paths IS NULL OR json_valid(protected_paths)),
   -- The checks of the last submitted commit, and of the merge of an approved one.
   checks         TEXT CHECK (checks IS NULL OR json_valid(checks)),
+  -- Its app, if it runs or failed.
+  preview        TEXT CHECK (preview IS NULL OR json_valid(preview)),
   approved_sha   TEXT,
   merged_sha     TEXT,
   -- The landing that brought its work to the base branch.
@@ -190,6 +194,7 @@ CREATE INDEX tasks_unreviewed ON tasks (project_id, length(id), id) WHERE old = 
 -- Finished tasks that somebody has to look at, or whose checkout is left.
 CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
+CREATE INDEX tasks_with_preview ON tasks (project_id) WHERE preview IS NOT NULL;
 -- A lead reads them with the open ones.
 CREATE INDEX tasks_failed ON tasks (project_id) WHERE cancel_reason = 'failed';
 -- Finished tasks, newest last.

@@ -59,6 +59,7 @@ pub use runs::land::LandingFacts;
 pub use runs::limit::LimitSubject;
 pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
+pub use runs::preview::LivePreview;
 pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};

@@ -12,6 +12,7 @@ pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod pause;
 pub(crate) mod permission;
+pub(crate) mod preview;
 pub(crate) mod process;
 pub(crate) mod publication;
 pub(crate) mod reference;

@@ -30,6 +30,7 @@ use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
 use crate::runs::pause::PauseEvent;
 use crate::runs::permission::PermissionEvent;
+use crate::runs::preview::PreviewEvent;
 use crate::runs::rescue::RescueEvent;
 use crate::runs::run::RunChange;
 use crate::runs::sandbox::SandboxEvent;
@@ -130,6 +131,7 @@ join! {
     Interrupt(InterruptEvent),
     Permission(PermissionEvent),
     Check(CheckEvent),
+    Preview(PreviewEvent),
     Checkout(CheckoutEvent),
     Rescue(RescueEvent),
     Parking(ParkingEvent),

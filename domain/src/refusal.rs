@@ -32,6 +32,7 @@ macro_rules! each_refusal {
             Run($crate::runs::run::RunRefusal),
             Permission($crate::runs::permission::PermissionRefusal),
             Check($crate::runs::check::CheckRefusal),
+            Preview($crate::runs::preview::PreviewRefusal),
             Land($crate::runs::land::LandRefusal),
             Publication($crate::runs::publication::PublicationRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),

@@ -17,6 +17,7 @@ pub mod output;
 pub mod parking;
 pub mod pause;
 pub mod permission;
+pub mod preview;
 pub mod profile;
 pub mod protected_paths;
 pub mod publication;

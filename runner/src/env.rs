@@ -139,9 +139,9 @@ pub fn marker(run: &RunId, unique: Uuid) -> String {
     format!("{run}.{}", unique.simple())
 }
 
-/// Returns the marker of a check of a project.
-pub fn check_marker(project: &ProjectId, unique: Uuid) -> String {
-    format!("check-{project}.{}", unique.simple())
+/// Returns the marker of a command of a project that is no agent: `kind` says for what it runs.
+pub fn command_marker(kind: &'static str, project: &ProjectId, unique: Uuid) -> String {
+    format!("{kind}-{project}.{}", unique.simple())
 }
 
 /// Compose accepts lowercase letters, digits, dashes and underscores.

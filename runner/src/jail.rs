@@ -10,6 +10,7 @@
 //! | command line of bubblewrap | [`arguments`] |
 //! | recognize what the jail refused | [`refusal`] |
 //! | allow connections to listed hosts | [`egress`], [`proxy`], [`forward`] |
+//! | let a browser reach an app inside | [`inbound`] |
 //!
 //! It must not know tasks or the store. The shim starts the jail and stays outside.
 
@@ -18,6 +19,7 @@ pub mod choice;
 pub mod egress;
 pub mod forward;
 mod home;
+pub mod inbound;
 pub mod layout;
 pub mod paths;
 pub mod prepare;
@@ -42,6 +44,17 @@ pub struct JailSpec {
     pub scope: refusal::Scope,
     /// Ports inside the jail that lead out of it; none while the network is shared.
     pub forwards: Vec<forward::Forward>,
+    /// Ports outside that lead into the jail; none while the network is shared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inbound: Vec<inbound::Inbound>,
     /// The hosts that the proxy connects to.
     pub hosts: Vec<String>,
+}
+
+impl JailSpec {
+    /// The same jail with ports of this machine that lead into it, if it has no network. Otherwise its programs use those of the machine.
+    #[must_use]
+    pub fn with_inbound(self, inbound: &[inbound::Inbound]) -> Self {
+        Self { inbound: if self.tier == SandboxTier::JailNet { inbound.to_vec() } else { Vec::new() }, ..self }
+    }
 }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
 use crate::runs::run::{RunContext, SETUP_CACHE};
-use crate::runs::{check, checkout};
+use crate::runs::{check, checkout, cleanup, scratch};
 use crate::warroom::{code_map, knowledge};
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -124,12 +124,14 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
     let remove_all = move || folders.iter().try_for_each(|path| remove_folder(&root, path).map(drop));
     off_thread(remove_all).await.map_err(|error| error.to_string())?.map_err(|error| format!("could not remove the folder of a run: {error}"))?;
     let checkouts = checkout::folder_of(&context.config().worktrees_path, project);
-    check::remove_scratch(context, project).await?;
+    scratch::remove_all(context, project).await?;
     for left in [
         knowledge::repository(&context.db, project),
         code_map::folder(&context.db, project),
         checkouts.join(SETUP_CACHE),
         check::folder(&context.db).join(project.as_str()),
+        context.db.previews_folder(project),
+        cleanup::folder(context, project),
     ] {
         let shown = left.display().to_string();
         let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;

@@ -5,9 +5,9 @@
 
 mod jail;
 
-pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_jail};
+pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_inbound, start_jail};
 
-use domain::runs::output::RAW_OUTPUT_FILE;
+use domain::runs::output::{COMMAND_OUTPUT_FILE, RAW_OUTPUT_FILE};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ use db::ShimProcess;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::run_dir::{CHECK_OUTPUT_FILE, RunDir, RunDirError, RunSpec};
+use crate::run_dir::{RunDir, RunDirError, RunSpec};
 use crate::{env, procfs};
 
 /// A program that could not start or did not end in time.
@@ -145,7 +145,9 @@ fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, streams:
             let end = || output.try_clone().map_err(|source| not_started(program, source));
             command.stdin(Stdio::null()).stdout(end()?).stderr(end()?)
         }
-        Streams::Check(run_dir) => command.stdin(Stdio::null()).stdout(run_dir.append(CHECK_OUTPUT_FILE)?).stderr(run_dir.append(CHECK_OUTPUT_FILE)?),
+        Streams::Check(run_dir) => {
+            command.stdin(Stdio::null()).stdout(run_dir.append(COMMAND_OUTPUT_FILE)?).stderr(run_dir.append(COMMAND_OUTPUT_FILE)?)
+        }
     };
     command.spawn().map_err(|source| not_started(program, source))
 }

@@ -15,7 +15,7 @@ use crate::resource;
 use crate::runs::check::submission::check_submission;
 use crate::runs::checkout::{self, CheckoutError};
 use crate::runs::run::RunContext;
-use crate::runs::{merge, parking};
+use crate::runs::{cleanup, merge, parking};
 
 /// The delays between attempts.
 const RETRY_DELAYS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(25)];
@@ -45,18 +45,20 @@ pub(crate) async fn check(context: &RunContext, id: &TaskId) -> Result<(), Strin
 ///
 /// # Errors
 /// As [`merge()`].
-pub(crate) async fn clean(db: &Db, id: &TaskId) -> Result<(), String> {
-    let outcome = with_retries(RETRY_DELAYS, || try_clean(db, id)).await;
+pub(crate) async fn clean(context: &RunContext, id: &TaskId) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || try_clean(context, id)).await;
     let text = |error: &CheckoutError| {
         let error = error.to_string();
         format!("Its checkout could not be removed: {}. Then press Retry.", error.trim_end_matches('.'))
     };
-    report_failure(db, id, outcome, text).await
+    report_failure(&context.db, id, outcome, text).await
 }
 
-async fn try_clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
+async fn try_clean(context: &RunContext, id: &TaskId) -> Result<(), CheckoutError> {
+    let db = &context.db;
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
+    cleanup::run(context, &project, &task).await?;
     let kept = checkout::clean(db, &project, &task).await?;
     Ok(db.checkout_removed(id, kept).await?)
 }

@@ -23,7 +23,7 @@ use crate::setup::SetupSpec;
 /// | `spec.json` | server, once | [`RunSpec`] |
 /// | `lock` | – | locked (`flock`) by the shim for its lifetime |
 /// | `stdout`, `stderr` | agent | append-only, raw |
-/// | `output` | check | append-only, raw |
+/// | `output` | check, app | append-only, raw |
 /// | `sock` | shim | its Unix socket, see [`crate::shim::control`] |
 /// | `exit.json` | shim, once | [`ExitRecord`] |
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct RunDir {
 /// The command that the shim starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// None for a check.
+    /// None for a command that is no agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
     /// See [`crate::env::marker`].
@@ -55,19 +55,16 @@ pub struct RunSpec {
     /// The setup of the checkout before the agent starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<SetupSpec>,
-    /// Present if the command is a check and not an agent.
+    /// Present if the command is no agent, such as a check or an app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckSpec>,
 }
 
-/// A command that has no stdin, prints to [`CHECK_OUTPUT_FILE`] and has to end in time.
+/// A command that has no stdin, prints to [`domain::runs::output::COMMAND_OUTPUT_FILE`] and has to end in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckSpec {
     pub limit_seconds: u64,
 }
-
-/// The file in the folder of a check with everything that its command printed.
-pub const CHECK_OUTPUT_FILE: &str = "output";
 
 /// The format of a run's folder and of the commands to its shim. A change that an older shim or server would misread needs the next number.
 pub const FORMAT: u32 = 1;

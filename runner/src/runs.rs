@@ -5,10 +5,14 @@
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
+pub(crate) mod cleanup;
+mod command;
 pub(crate) mod control;
 pub(crate) mod leftover;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod port;
+pub(crate) mod preview;
 pub mod publication;
 pub(crate) mod run;
+pub(crate) mod scratch;

@@ -24,6 +24,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::limit::LimitUse;
 use domain::runs::parking::ParkReason;
+use domain::runs::preview::Preview;
 use domain::time::Timestamp;
 
 use parking::{BreakerState, breaker_state};
@@ -194,7 +195,8 @@ impl<'a> Scheduler<'a> {
         for known in &self.state.tasks {
             let card = &known.task.card;
             let has_leftover = !card.status.is_open() && known.task.worktree_path.is_some();
-            let is_idle = card.run.is_none() && card.attention.is_none();
+            // Its app ends first, because that writes to the checkout.
+            let is_idle = card.run.is_none() && card.attention.is_none() && !card.preview.as_ref().is_some_and(Preview::is_live);
             if has_leftover && is_idle && !self.busy.contains(&card.id) && self.silent_since(card).is_none() {
                 self.schedule.actions.push(Action::Clean { task: card.id.clone() });
             }

@@ -23,8 +23,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::Programs;
-use crate::runs::branch;
 use crate::runs::run::{self, RunContext};
+use crate::runs::{branch, preview};
 use crate::schedule::{Action, Schedule, schedule};
 use crate::warroom::knowledge;
 use crate::watch::adopt;
@@ -56,10 +56,12 @@ pub async fn supervise(
     let context = RunContext { db, config, programs, activity, sandbox };
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let knowledge = tokio::spawn(knowledge::run(context.db.clone()));
+    let previews = tokio::spawn(preview::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(&ticks, shutdown).await;
     janitor.abort();
     knowledge.abort();
+    previews.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }
@@ -201,8 +203,8 @@ impl Supervisor {
                 self.jobs.start(JobKey::Task(task), async move { retry::check(&context, &id).await });
             }
             Action::Clean { task } => {
-                let id = task.clone();
-                self.jobs.start(JobKey::Task(task), async move { retry::clean(&db, &id).await });
+                let (context, id) = (self.context.clone(), task.clone());
+                self.jobs.start(JobKey::Task(task), async move { retry::clean(&context, &id).await });
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ mod warroom;
 pub(crate) use audit::AuditFilter;
 pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};
 pub(crate) use context::ThreadPart;
-pub(crate) use runs::{check_output_address, log_address};
+pub(crate) use runs::{app_log_address, check_output_address, log_address};
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;

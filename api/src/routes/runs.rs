@@ -6,6 +6,7 @@ mod land;
 mod limit;
 mod pause;
 mod permission;
+mod preview;
 mod publication;
 mod rescue;
 mod run;
@@ -33,6 +34,10 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(land::land_project))
         .routes(routes!(land::preview::preview_landing))
         .routes(routes!(land::preview::get_landing_diff))
+        .routes(routes!(preview::open_task_app, preview::close_task_app))
+        .routes(routes!(preview::get_task_app_log))
+        .routes(routes!(preview::open_project_app, preview::close_project_app))
+        .routes(routes!(preview::get_project_app_log))
         .routes(routes!(publication::get_publication_target, publication::publish_project))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))

@@ -207,6 +207,7 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!(story.server.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
     runs::permission(story, &coder, run.as_str()).await;
     runs::checks(story, "TASK-004").await;
+    runs::apps(story, "TASK-004").await;
     let interrupted = story.act("post", "/api/runs/{id}/interrupt", run.as_str(), Value::Null, StatusCode::OK).await;
     assert_eq!(
         (&interrupted["interrupt"]["by"], &story.get("/api/tasks/{id}", "TASK-004").await["attention"]["kind"]),

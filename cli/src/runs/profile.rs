@@ -38,7 +38,10 @@ pub(crate) struct Edit {
     /// A line of shell that runs in each fresh worktree before its agent starts; repeat it for several.
     #[arg(long, value_name = "LINE")]
     setup: Vec<String>,
-    /// Minutes that one of these commands may take.
+    /// A line of shell that runs in a worktree before it is removed; repeat it for several.
+    #[arg(long, value_name = "LINE")]
+    cleanup: Vec<String>,
+    /// Minutes that one of the setup commands may take.
     #[arg(long, value_name = "MINUTES")]
     setup_minutes: Option<u32>,
     /// Pattern of ignored files that are copied from your checkout, such as .env*.
@@ -62,6 +65,9 @@ pub(crate) struct Edit {
     /// Minutes that one of these checks may take.
     #[arg(long, value_name = "MINUTES")]
     full_minutes: Option<u32>,
+    /// Line of shell that starts the app on the port {port}, which is also in PORT.
+    #[arg(long, value_name = "LINE")]
+    preview: Option<String>,
 }
 
 /// Runs the command.
@@ -101,6 +107,7 @@ impl Edit {
         let (quick, full) = (&mut profile.checks.quick, &mut profile.checks.full);
         let lists = [
             (self.setup, &mut profile.setup),
+            (self.cleanup, &mut profile.cleanup),
             (self.copy, &mut profile.copy),
             (self.reuse, &mut profile.reuse),
             (self.env, &mut profile.env),
@@ -112,6 +119,7 @@ impl Edit {
                 *known = given;
             }
         }
+        profile.preview = self.preview.or(profile.preview);
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
         quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
         full.minutes = self.full_minutes.unwrap_or(full.minutes);
@@ -134,6 +142,7 @@ fn lines(profile: &Profile) -> Vec<String> {
     };
     let mut lines = list("setup", &profile.setup);
     lines.push(limit(profile.setup_minutes));
+    lines.extend(list("cleanup", &profile.cleanup));
     lines.extend(list("copy", &profile.copy));
     lines.extend(list("reuse", &profile.reuse));
     lines.extend(list("env", &profile.env));
@@ -141,6 +150,7 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend(list(name, &checks.commands));
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
+    lines.extend(list("preview", profile.preview.as_slice()));
     lines
 }
 
@@ -154,6 +164,7 @@ mod tests {
             project: "PROJ-001".to_owned(),
             detect: false,
             setup: vec!["npm ci".to_owned(), "npm run build".to_owned()],
+            cleanup: vec!["docker compose down".to_owned()],
             setup_minutes: None,
             copy: vec![String::new()],
             reuse: Vec::new(),
@@ -162,6 +173,7 @@ mod tests {
             quick_minutes: Some(5),
             full_check: Vec::new(),
             full_minutes: None,
+            preview: Some("npm run dev -- --port {port}".to_owned()),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -169,12 +181,14 @@ mod tests {
         setup     npm ci
                   npm run build
         limit     20 minutes for each command
+        cleanup   docker compose down
         copy      none
         reuse     node_modules
         env       none
         quick     npm test
         limit     5 minutes for each command
         full      none
+        preview   npm run dev -- --port {port}
         ");
     }
 }

@@ -13,6 +13,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::check::TaskChecks;
 use crate::runs::evidence::Sha;
 use crate::runs::limit::LimitUse;
+use crate::runs::preview::Preview;
 use crate::runs::protected_paths::ProtectedChange;
 use crate::team::person::is_person;
 use crate::team::role::Role;
@@ -70,6 +71,9 @@ pub struct Card {
     /// The checks of its last submitted commit, and those of its merge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<TaskChecks>,
+    /// Its app, if it runs or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
     /// How often participants updated it with `update_task`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub activity_count: u32,
@@ -137,6 +141,9 @@ pub struct CurrentRun {
     pub started_at: Timestamp,
     /// Whether it was asked to stop and its process is still alive.
     pub stopping: bool,
+    /// The port that it leases for what its agent serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
     /// The condition of its context, unless plenty is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_context: Option<Condition>,

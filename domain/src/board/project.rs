@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::land::Landing;
+use crate::runs::preview::Preview;
 use crate::runs::profile::Profile;
 use crate::runs::publication::Publication;
 use crate::runs::sandbox::Access;
@@ -66,6 +67,9 @@ pub struct Project {
     /// The last push of the project branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Publication>,
+    /// The app on its branch, if it runs or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
     /// When the runner last merged approved work into the project branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,

@@ -92,6 +92,11 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"permission_closed","request":1}
     {"kind":"checks_changed","stage":"full","state":"passed"}
     {"kind":"check_ended","command":"npm test","outcome":"failed"}
+    {"kind":"preview_requested"}
+    {"kind":"preview_started","port":4001}
+    {"kind":"preview_answered","port":4001}
+    {"kind":"preview_ended","why":"a person stopped it"}
+    {"kind":"preview_failed","why":"Error: no module"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}

@@ -25,6 +25,9 @@ const MAX_MINUTES: u32 = 240;
 pub struct Profile {
     /// Lines of shell that run one after another in each fresh checkout, before its agent starts, for example `npm ci`.
     pub setup: Vec<String>,
+    /// Lines of shell that run in a checkout before it is removed, for example `docker compose down`. A failure keeps no checkout.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cleanup: Vec<String>,
     /// Minutes after which a command of `setup` is ended.
     pub setup_minutes: u32,
     /// Globs of ignored files that are copied from your own checkout into those of agents, for example `.env*`.
@@ -36,6 +39,10 @@ pub struct Profile {
     /// The commands that judge its work besides a reviewer.
     #[serde(skip_serializing_if = "Checks::is_default")]
     pub checks: Checks,
+    /// The line of shell that starts the app, for example `npm run dev`. It is to listen on the port in `PORT`, which also replaces `{port}`;
+    /// `PORT_2` and `{port_2}` are another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
 }
 
 /// The reason why a profile is rejected.
@@ -50,7 +57,16 @@ pub struct ProfileProblem {
 
 impl Default for Profile {
     fn default() -> Self {
-        Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new(), checks: Checks::default() }
+        Self {
+            setup: Vec::new(),
+            cleanup: Vec::new(),
+            setup_minutes: 20,
+            copy: vec![".env*".to_owned()],
+            reuse: Vec::new(),
+            env: Vec::new(),
+            checks: Checks::default(),
+            preview: None,
+        }
     }
 }
 
@@ -61,14 +77,17 @@ impl Profile {
     /// When a text is too long, a path leaves the repository, or a name is not one of a variable.
     pub fn checked(mut self) -> Result<Self, ProfileProblem> {
         let Checks { quick, full } = &mut self.checks;
-        for list in [&mut self.setup, &mut self.copy, &mut self.reuse, &mut self.env, &mut quick.commands, &mut full.commands] {
+        for list in [&mut self.setup, &mut self.cleanup, &mut self.copy, &mut self.reuse, &mut self.env, &mut quick.commands, &mut full.commands] {
             list.iter_mut().for_each(|text| *text = text.trim().to_owned());
             list.retain(|text| !text.is_empty());
         }
         for list in [&mut self.copy, &mut self.reuse] {
             list.iter_mut().for_each(|path| *path = path.trim_end_matches('/').to_owned());
         }
+        self.preview = self.preview.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
         check_commands("profile.setup", &self.setup)?;
+        check_commands("profile.preview", self.preview.as_slice())?;
+        check_commands("profile.cleanup", &self.cleanup)?;
         check_minutes("profile.setup_minutes", self.setup_minutes)?;
         check_commands("profile.checks.quick.commands", &self.checks.quick.commands)?;
         check_minutes("profile.checks.quick.minutes", self.checks.quick.minutes)?;
@@ -185,6 +204,7 @@ mod tests {
     fn commands_are_lines_and_names_have_no_values() {
         assert!(refused(|profile| profile.setup = vec!["npm ci\nrm -rf /".to_owned()]).contains("not one line"));
         assert!(refused(|profile| profile.setup = vec!["x".to_owned(); 21]).contains("21 commands"));
+        assert!(refused(|profile| profile.preview = Some("a\nb".to_owned())).starts_with("profile.preview: "));
         assert!(refused(|profile| profile.setup_minutes = 0).contains("0 is not between"));
         assert!(refused(|profile| profile.checks.quick.commands = vec!["a\nb".to_owned()]).starts_with("profile.checks.quick.commands: "));
         assert!(refused(|profile| profile.checks.full.minutes = 241).starts_with("profile.checks.full.minutes: 241 is not between"));

@@ -48,12 +48,18 @@ impl FromStr for ForwardArgument {
     }
 }
 
-/// Listens on the ports, starts a process that forwards each, and replaces this process with `command`. Returns only on a failure.
-pub fn exec(forwards: &[ForwardArgument], command: &[String]) -> io::Error {
+/// Listens on the ports of `forwards` and starts a process that forwards each, and one for each port of `inbound`; then replaces this process with
+/// `command`. Returns only on a failure.
+pub fn exec(forwards: &[ForwardArgument], inbound: &[ForwardArgument], command: &[String]) -> io::Error {
     for ForwardArgument { port, socket } in forwards {
         // Bound here, so that the agent cannot be faster than its way out.
         let started = TcpListener::bind(("127.0.0.1", *port)).and_then(|listener| process::start_forwarder(listener, socket));
         if let Err(error) = started {
+            return error;
+        }
+    }
+    for ForwardArgument { port, socket } in inbound {
+        if let Err(error) = process::start_inbound(*port, socket) {
             return error;
         }
     }

@@ -48,6 +48,16 @@ pub(crate) fn start_forwarder(listener: TcpListener, socket: &Path) -> io::Resul
     command.spawn().map(drop)
 }
 
+/// Starts this program again to connect `socket` to the app that listens on `port`, see [`crate::jail::inbound`].
+///
+/// # Errors
+/// When it cannot start.
+pub(crate) fn start_inbound(port: u16, socket: &Path) -> io::Result<()> {
+    let mut command = command(&std::env::current_exe()?, Path::new("/"), std::env::vars_os());
+    command.arg("jail-serve").arg(port.to_string()).arg(socket);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
+}
+
 /// The listener that [`start_forwarder`] passed to this process.
 ///
 /// # Errors

@@ -79,7 +79,7 @@ async fn too_much_unmerged_work_stays_and_asks() {
         std::fs::File::create(file).unwrap().set_len(50 << 20).unwrap();
     }
     board.cancel(&task).await;
-    clean(&board.db, &task).await.unwrap();
+    clean(&board.context(), &task).await.unwrap();
     let attention = board.read(&task).await.card.attention.unwrap();
     let detail = attention.detail.replace(path.to_str().unwrap(), "CHECKOUT");
     insta::assert_snapshot!(detail, @"Its checkout could not be removed: the work left in CHECKOUT has 1050 MiB, more than the 1024 MiB that are kept. Delete there what nobody needs, or move it elsewhere. Then press Retry.");
@@ -87,6 +87,6 @@ async fn too_much_unmerged_work_stays_and_asks() {
 
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
-    clean(&board.db, &task).await.unwrap();
+    clean(&board.context(), &task).await.unwrap();
     assert!(!path.exists());
 }

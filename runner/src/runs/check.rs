@@ -6,7 +6,6 @@
 
 mod command;
 mod outcome;
-mod scratch;
 pub(crate) mod submission;
 
 use std::path::PathBuf;
@@ -19,10 +18,9 @@ use domain::runs::check::{CheckOutcome, CheckResult, CheckStage, CheckState, Tas
 use domain::runs::evidence::Sha;
 use domain::runs::profile::checks::CheckList;
 
-pub(crate) use self::scratch::remove_scratch;
-
 use self::command::Command;
 use self::outcome::Ended;
+pub(super) use self::outcome::tail;
 use super::checkout::CheckoutError;
 use crate::prompt;
 use crate::runs::run::RunContext;

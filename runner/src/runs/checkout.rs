@@ -93,6 +93,23 @@ pub(crate) struct CheckoutPlan {
     pub(crate) rules: Option<Sha>,
 }
 
+impl CheckoutPlan {
+    /// A checkout that exists, for a command that is no agent. It moves no branch.
+    pub(crate) fn of_existing(project: &Project, path: PathBuf) -> Self {
+        Self {
+            git_dir: PathBuf::from(&project.git_dir),
+            path,
+            branch: None,
+            shown_branch: String::new(),
+            sha: project.base_head.clone(),
+            checkpoint: None,
+            base: project.base_head.clone(),
+            base_branch: project.base_branch.clone(),
+            rules: None,
+        }
+    }
+}
+
 /// Reads or moves references and commits of a repository.
 pub(crate) async fn with_repository<T: Send + 'static>(
     git_dir: &Path,

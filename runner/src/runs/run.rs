@@ -17,14 +17,13 @@ use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
-use domain::runs::run::Run;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::wire::ActivityLines;
 use tokio::sync::watch;
 
+use super::branch;
 use super::checkout::{self, CheckoutError, CheckoutPlan};
-use super::{branch, port};
-use crate::blocking::off_thread;
+use super::port::lease_ports;
 use crate::free_space;
 use crate::jail::choice::{SandboxChoice, choose};
 use crate::preflight::CHECK_INTERVAL;
@@ -77,7 +76,7 @@ impl RunContext {
 pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> Result<(), String> {
     let db = &context.db;
     if db.wants_new_tree(task).await.map_err(text)? {
-        retry::clean(db, task).await?;
+        retry::clean(context, task).await?;
         // Otherwise the card says why, or the next schedule tries again.
         if db.wants_new_tree(task).await.map_err(text)? {
             return Ok(());
@@ -141,7 +140,7 @@ async fn new_run(
     plan: Option<&CheckoutPlan>,
     sandbox: SandboxTier,
 ) -> db::Result<NewRun> {
-    let port = if matches!(phase, AgentKind::Planner | AgentKind::Oracle) { None } else { lease_port(context, context.db.live_runs().await?).await };
+    let port = if matches!(phase, AgentKind::Planner | AgentKind::Oracle) { None } else { lease_ports(context, 1).await?.first().copied() };
     Ok(NewRun {
         task: task.card.id.clone(),
         phase,
@@ -152,10 +151,4 @@ async fn new_run(
         port,
         sandbox,
     })
-}
-
-async fn lease_port(context: &RunContext, live: Vec<Run>) -> Option<u16> {
-    let range = context.config().port_range;
-    // A run works without a port too, so an interruption is not its failure.
-    off_thread(move || port::lease_port(range, &live)).await.unwrap_or_default()
 }

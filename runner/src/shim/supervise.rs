@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use domain::runs::output::COMMAND_OUTPUT_FILE;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -20,9 +21,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use super::agent::Agent;
 use super::out_of_memory::OutOfMemory;
 use super::{setup, socket};
-use crate::jail::{prepare, proxy};
+use crate::jail::{inbound, prepare, proxy};
 use crate::process::{ProcessError, Streams};
-use crate::run_dir::{CHECK_OUTPUT_FILE, CheckSpec, ExitError, ExitErrorKind, RunDir, RunSpec};
+use crate::run_dir::{CheckSpec, ExitError, ExitErrorKind, RunDir, RunSpec};
 
 /// The time between TERM and KILL.
 const KILL_DELAY: Duration = Duration::from_secs(5);
@@ -101,6 +102,7 @@ impl Supervision {
         let listener = UnixListener::bind(socket::NAME).map_err(|error| start_failed("bind its socket", &error))?;
         if let Some(jail) = &spec.jail {
             let served = proxy::serve(Path::new(prepare::SOCKETS), &jail.forwards, &jail.hosts, run_dir);
+            let served = served.and_then(|()| inbound::serve(Path::new(prepare::SOCKETS), &jail.inbound));
             served.map_err(|error| start_failed("offer sockets to the jail", &error))?;
         }
         let (signals, commands) = mpsc::channel(16);
@@ -298,7 +300,7 @@ fn bound_error_file() {
 }
 
 fn output_size() -> u64 {
-    ["stdout", "stderr", CHECK_OUTPUT_FILE].iter().filter_map(|name| fs::metadata(name).ok()).map(|metadata| metadata.len()).sum()
+    ["stdout", "stderr", COMMAND_OUTPUT_FILE].iter().filter_map(|name| fs::metadata(name).ok()).map(|metadata| metadata.len()).sum()
 }
 
 fn over_limit(size: u64, limit: u64) -> ExitError {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use runner::run_dir::{CHECK_OUTPUT_FILE, CheckSpec, ExitErrorKind, ExitRecord};
+use domain::runs::output::COMMAND_OUTPUT_FILE;
+use runner::run_dir::{CheckSpec, ExitErrorKind, ExitRecord};
 
 use super::run::{Run, is_gone};
 
@@ -23,7 +24,7 @@ async fn check_prints_to_one_file_and_reads_nothing() {
     let (run, exit) = ended("echo out; echo err >&2; cat; exit 3", 60, 1 << 20).await;
     assert_eq!((exit.code, exit.error), (Some(3), None));
     assert!(exit.duration_ms.is_some());
-    assert_eq!(fs::read_to_string(run.dir.file(CHECK_OUTPUT_FILE)).unwrap(), "out\nerr\n");
+    assert_eq!(fs::read_to_string(run.dir.file(COMMAND_OUTPUT_FILE)).unwrap(), "out\nerr\n");
     assert_eq!(run.output(), "");
 }
 

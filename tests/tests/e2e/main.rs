@@ -38,6 +38,7 @@ mod palette;
 mod parking;
 mod permissions;
 mod pipeline;
+mod preview;
 mod profile;
 mod questions;
 mod recovery;

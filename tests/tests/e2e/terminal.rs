@@ -36,6 +36,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("project edit", "project edit PROJ-001 --base-branch nowhere"),
         ("project relocate", "project relocate PROJ-001 repo"),
         ("profile show", "profile show PROJ-001"),
+        ("preview", "preview PROJ-001"),
         ("rescue list", "rescue list PROJ-001"),
         ("rescue show", "rescue show PROJ-001 refs/vibe-relay/rescue/TASK-001/none"),
         ("rescue restore", "rescue restore PROJ-001 refs/vibe-relay/rescue/TASK-001/none found"),

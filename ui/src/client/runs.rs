@@ -5,6 +5,7 @@ use domain::runs::check::StageResults;
 use domain::runs::diff::Diff;
 use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
+use domain::runs::preview::PreviewSubject;
 use domain::runs::publication::{PublicationOffer, PublishOptions};
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
@@ -24,7 +25,31 @@ pub(crate) fn check_output_address(task: &TaskId, result: i64) -> String {
     task_path(task, &format!("/checks/output?result={result}"))
 }
 
+/// Where the browser shows what an app printed.
+pub(crate) fn app_log_address(subject: &PreviewSubject) -> String {
+    app_path(subject, "/log")
+}
+
+fn app_path(subject: &PreviewSubject, rest: &str) -> String {
+    match subject {
+        PreviewSubject::Task(id) => task_path(id, &format!("/preview{rest}")),
+        PreviewSubject::Project(id) => project_path(id, &format!("/preview{rest}")),
+    }
+}
+
 impl Client {
+    /// Starts an app, unless it runs.
+    pub(crate) fn open_app(self, subject: &PreviewSubject) -> impl Future<Output = Result<IgnoredAny, Failure>> + use<> {
+        let path = app_path(subject, "");
+        async move { self.send(Method::POST, &path, &Empty {}).await }
+    }
+
+    /// Ends an app, or dismisses its failure.
+    pub(crate) fn close_app(self, subject: &PreviewSubject) -> impl Future<Output = Result<IgnoredAny, Failure>> + use<> {
+        let path = app_path(subject, "");
+        async move { self.send(Method::DELETE, &path, &Empty {}).await }
+    }
+
     pub(crate) async fn checks(self, task: TaskId) -> Result<List<StageResults>, Failure> {
         self.get(&task_path(&task, "/checks")).await
     }

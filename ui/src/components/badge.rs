@@ -4,6 +4,7 @@
 
 pub(crate) mod card_state;
 pub(crate) mod check;
+pub(crate) mod preview;
 pub(crate) mod team;
 pub(crate) mod warroom;
 

@@ -6,6 +6,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod land;
 pub(crate) mod pause;
 pub(crate) mod permission;
+pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod publication;
 pub(crate) mod sandbox;

@@ -7,6 +7,7 @@ use db::{Caller, NewCheckResult, NewPermission};
 use domain::id::TaskId;
 use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::permission::ToolRule;
+use domain::runs::preview::PreviewSubject;
 use repo::testing::{commit_all_in, write_in};
 use serde_json::{Value, json};
 
@@ -229,4 +230,31 @@ pub(super) async fn checks(story: &mut Story, task: &str) {
     assert_eq!(story.call("get", path, task, "?result=99", Value::Null).await.status, StatusCode::NOT_FOUND);
     std::fs::remove_file(&output).unwrap();
     assert_eq!(story.call("get", path, task, &query, Value::Null).await.status, StatusCode::NOT_FOUND, "it is not kept");
+}
+
+/// The app of a task and of its project: asked for, with its log, and ended.
+pub(super) async fn apps(story: &mut Story, task: &str) {
+    let refused = story.act("post", "/api/tasks/{id}/preview", task, Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "no-preview", "{refused}");
+    let profile = json!({"profile": {"preview": "npm run dev -- --port {port}"}});
+    story.act("patch", "/api/projects/{id}", "PROJ-001", profile, StatusCode::OK).await;
+    let id: TaskId = task.parse().unwrap();
+    story.server.state.db.record_checkout(&id, "vr/TASK-004/work", "/worktrees/TASK-004").await.unwrap();
+    let app = story.act("post", "/api/tasks/{id}/preview", task, Value::Null, StatusCode::OK).await;
+    assert_eq!(app["state"], "starting", "{app}");
+    assert_eq!(story.get("/api/tasks/{id}", task).await["preview"], app);
+    assert_eq!(story.call("get", "/api/tasks/{id}/preview/log", task, "", Value::Null).await.text, "", "its command has not started");
+    let log = story.server.state.db.preview_log(&PreviewSubject::Task(id.clone())).await.unwrap();
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    std::fs::write(&log, "ready at 4001\n").unwrap();
+    let shown = story.call("get", "/api/tasks/{id}/preview/log", task, "", Value::Null).await;
+    assert_eq!((shown.text.as_str(), shown.header("content-type")), ("ready at 4001\n", "text/plain; charset=utf-8"));
+    story.act("delete", "/api/tasks/{id}/preview", task, Value::Null, StatusCode::NO_CONTENT).await;
+    assert_eq!(story.get("/api/tasks/{id}", task).await["preview"]["state"], "stopping");
+
+    let nothing = story.act("post", "/api/projects/{id}/preview", "PROJ-001", Value::Null, StatusCode::CONFLICT).await;
+    assert_eq!(nothing["code"], "nothing-merged", "{nothing}");
+    let none = story.act("delete", "/api/projects/{id}/preview", "PROJ-001", Value::Null, StatusCode::CONFLICT).await;
+    assert_eq!(none["code"], "no-preview-running", "{none}");
+    assert_eq!(story.call("get", "/api/projects/{id}/preview/log", "PROJ-001", "", Value::Null).await.status, StatusCode::CONFLICT);
 }

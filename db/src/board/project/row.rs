@@ -32,6 +32,7 @@ pub(crate) const ALL: &str = concat!(select_project!(), "ORDER BY length(p.id) D
 
 /// The deleted projects without a live run, a checkout of a task, or a checkout that could not be removed.
 pub(crate) const REMOVABLE: &str = "SELECT p.id FROM projects p WHERE p.deleted_at IS NOT NULL
+    AND (p.preview IS NULL OR p.preview ->> 'state' = 'failed')
     AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.project_id = p.id AND t.worktree_path IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.completed_at IS NULL AND t.project_id = p.id)
     AND NOT EXISTS (SELECT 1 FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.checkout_left IS NOT NULL AND t.project_id = p.id)";
@@ -62,6 +63,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         landed_sha: row.try_get("landed_sha")?,
         landed: landing_of(row)?,
         published: json(row, "published")?,
+        preview: json(row, "preview")?,
         merged_at: optional(row, "merged_at")?,
         profile: json(row, "profile")?.unwrap_or_default(),
         profile_version: count(row, "profile_version")?,

@@ -24,7 +24,8 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.position, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.checks, t.activity_count, t.old"
+    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.checks, t.preview, t.activity_count,
+    t.old"
     };
 }
 
@@ -50,7 +51,7 @@ macro_rules! task_columns {
 macro_rules! with_live_run {
     () => {
         ", live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
-    live.stop_requested_at AS live_stop_requested_at, live.context_tokens AS live_context_tokens,
+    live.stop_requested_at AS live_stop_requested_at, live.port AS live_port, live.context_tokens AS live_context_tokens,
     live.context_limit AS live_context_limit
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL "
     };
@@ -180,6 +181,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
             attempt: count(row, "live_attempt")?,
             started_at: parsed(row, "live_started_at")?,
             stopping: row.try_get::<Option<&str>, _>("live_stop_requested_at")?.is_some(),
+            port: row.try_get::<Option<i64>, _>("live_port")?.and_then(|port| u16::try_from(port).ok()),
             low_context: context_use(row, "live_context_tokens", "live_context_limit")?.and_then(|left| left.condition().unless_healthy()),
         }),
     };
@@ -216,6 +218,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         near_limit: json(row, "near_limit")?,
         protected_paths: json(row, "protected_paths")?,
         checks: json(row, "checks")?.unwrap_or_default(),
+        preview: json(row, "preview")?,
         activity_count: count(row, "activity_count")?,
         old: optional(row, "old")?,
         created_at: parsed(row, "created_at")?,

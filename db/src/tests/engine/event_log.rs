@@ -25,6 +25,8 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::parking::ParkReason;
 use domain::runs::permission::PermissionAnswer;
+use domain::runs::preview::PreviewSubject;
+use domain::runs::profile::Profile;
 use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
 use domain::runs::usage::{ModelInfo, Price, Usage};
 use domain::team::contract::{ContractType, NewContract};
@@ -208,6 +210,7 @@ pub(crate) async fn story() -> Store {
     store.work(page).await;
     store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();
     db.revoke_approval(page, "old").await.unwrap();
+    preview(&store, page).await;
     store.review_and_merge(page).await;
     db.checkout_removed(page, KeptWork { own: Some("refs/rescue".to_owned()), nested: Vec::new() }).await.unwrap();
     db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
@@ -230,6 +233,19 @@ pub(crate) async fn story() -> Store {
     claims(&store).await;
     warroom(&store).await;
     store
+}
+
+/// An app that answers, and one that fails.
+async fn preview(store: &Store, task: &TaskId) {
+    let (db, human, subject) = (&store.db, &Caller::owner(), PreviewSubject::Task(task.clone()));
+    let profile = Profile { preview: Some("npm run dev".to_owned()), ..Profile::default() };
+    db.edit_project(human, &store.project, ProjectPatch { profile: Some(profile), ..ProjectPatch::default() }, None).await.unwrap();
+    let started_at = db.request_preview(human, &subject).await.unwrap().started_at;
+    db.record_preview_start(&subject, started_at, &[4001]).await.unwrap();
+    db.record_preview_answer(&subject, started_at, 4001).await.unwrap();
+    db.end_preview(&subject, started_at, "nobody used it").await.unwrap();
+    let started_at = db.request_preview(human, &subject).await.unwrap().started_at;
+    db.fail_preview(&subject, started_at, "no module").await.unwrap();
 }
 
 /// A file that passes from a person to an agent, and for which the person waits then.

@@ -6,6 +6,7 @@ use domain::board::order::NewPlace;
 use domain::board::status::Status;
 use domain::board::task::TaskUpdate;
 use domain::runs::evidence::EvidenceResult;
+use domain::runs::preview::PreviewSubject;
 use domain::team::handshake::HandshakeEvent;
 use domain::team::message::NewMessage;
 use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole};
@@ -234,11 +235,13 @@ async fn viewer_changes_nothing() {
         code(db.message_run(&vera, &run, "x").await),
         code(db.record_landing(&vera, project, landing("a1", "a1")).await),
         code(db.record_publication(&vera, project, publication("a1")).await),
+        code(db.request_preview(&vera, &PreviewSubject::Task(task.clone())).await),
+        code(db.stop_preview(&vera, &PreviewSubject::Task(task.clone())).await),
         code(db.create_invite_token(&vera, project).await),
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),
     ];
-    assert_eq!(codes, ["person-role"; 20]);
+    assert_eq!(codes, ["person-role"; 22]);
     assert_eq!(db.latest(), seq);
 }
 

@@ -29,7 +29,8 @@ fn waiting(number: u64, reason: WaitReason) -> Card {
 }
 
 fn running(number: u64) -> Card {
-    let run = CurrentRun { id: RunId::new(number), phase: AgentKind::Coder, attempt: 1, started_at: at(0), stopping: false, low_context: None };
+    let run =
+        CurrentRun { id: RunId::new(number), phase: AgentKind::Coder, attempt: 1, started_at: at(0), stopping: false, port: None, low_context: None };
     Card { run: Some(run), ..card(number, AgentKind::Coder, Status::InProgress) }
 }
 

@@ -16,7 +16,8 @@ fn coder(status: Status) -> Card {
 #[test]
 fn every_stage_is_derived_from_some_card() {
     let at = Timestamp::from_milliseconds(0);
-    let run = Some(CurrentRun { id: RunId::new(1), phase: AgentKind::Coder, attempt: 1, started_at: at, stopping: false, low_context: None });
+    let run =
+        Some(CurrentRun { id: RunId::new(1), phase: AgentKind::Coder, attempt: 1, started_at: at, stopping: false, port: None, low_context: None });
     let cancelled = |reason| Card { cancel_reason: reason, ..coder(Status::Cancelled) };
     let attention = |kind| Card { attention: Some(Attention::new(kind, "")), ..coder(Status::InProgress) };
     let waiting = |reason| Card { wait_reason: Some(reason), ..coder(Status::Backlog) };

@@ -21,6 +21,7 @@ use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
 use crate::runs::pause::PauseEvent;
 use crate::runs::permission::{PermissionAnswer, PermissionEvent};
+use crate::runs::preview::PreviewEvent;
 use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
@@ -100,6 +101,11 @@ pub(super) fn every() -> Vec<Event> {
         PermissionEvent::Closed { request: 1 }.into(),
         CheckEvent::Changed { stage: CheckStage::Full, state: CheckState::Passed }.into(),
         CheckEvent::Ended { command: "npm test".to_owned(), outcome: CheckOutcome::Failed }.into(),
+        PreviewEvent::Requested {}.into(),
+        PreviewEvent::Started { port: 4001 }.into(),
+        PreviewEvent::Answered { port: 4001 }.into(),
+        PreviewEvent::Ended { why: "a person stopped it".to_owned() }.into(),
+        PreviewEvent::Failed { why: "Error: no module".to_owned() }.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
         RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),

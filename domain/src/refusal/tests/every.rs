@@ -21,6 +21,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::check::CheckRefusal;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
+use crate::runs::preview::PreviewRefusal;
 use crate::runs::publication::PublicationRefusal;
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
@@ -198,6 +199,10 @@ pub(super) fn every() -> Vec<Refusal> {
             other: Some("video".to_owned()),
         }
         .into(),
+        PreviewRefusal::NoCommand { project: ProjectId::new(1) }.into(),
+        PreviewRefusal::NoFiles { task: TaskId::new(4), status: Status::Backlog }.into(),
+        PreviewRefusal::NothingMerged { project: ProjectId::new(1) }.into(),
+        PreviewRefusal::NotRunning { name: "TASK-004".to_owned() }.into(),
         PublicationRefusal::NothingMerged { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::BranchMoved { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),

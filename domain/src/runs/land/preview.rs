@@ -182,6 +182,7 @@ mod tests {
             attempt: 1,
             started_at: Timestamp::from_milliseconds(0),
             stopping: false,
+            port: None,
             low_context: None,
         };
         let failed =

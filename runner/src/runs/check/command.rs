@@ -2,31 +2,28 @@
 //!
 //! It must not know what follows from a result.
 
-mod files;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use db::RunProcess;
+use domain::runs::output::COMMAND_OUTPUT_FILE;
 use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use self::files::CheckFiles;
-use super::outcome::{Ended, ended, tail};
-use super::scratch::prepare;
+use super::outcome::{Ended, MAX_OUTPUT_BYTES, ended, tail};
 use super::{Subject, folder};
 use crate::blocking::off_thread;
 use crate::env;
-use crate::liveness::{Liveness, inspect};
+use crate::liveness::Liveness;
 use crate::process::start_shim;
-use crate::run_dir::{CHECK_OUTPUT_FILE, ExitRecord, RunDir};
+use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::checkout::{CheckoutError, CheckoutPlan};
+use crate::runs::command::{CommandFiles, end, liveness_of, open};
 use crate::runs::run::RunContext;
 use crate::runs::run::jail;
 use crate::runs::run::preparation::Preparation;
-use crate::shim::control::{Control, SignalName};
+use crate::runs::scratch::{self, Purpose};
 
 /// The time between two looks at a running command.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -92,7 +89,7 @@ impl<'a> Place<'a> {
             },
         };
         let Some(exit) = self.follow(&run_dir, &marker).await? else { return Ok(None) };
-        let output = run_dir.file(CHECK_OUTPUT_FILE);
+        let output = run_dir.file(COMMAND_OUTPUT_FILE);
         let ended = ended(command.line, &exit, &tail(&output));
         if matches!(ended, Ended::NotRun { .. } | Ended::Lost { .. }) {
             // It is no result, so the next look must not find it.
@@ -118,21 +115,25 @@ impl<'a> Place<'a> {
         // An earlier server may have begun to write it.
         remove(path);
         if self.prepared.is_none() {
-            self.prepared = Some(prepare(context, self.subject).await?);
+            let Subject { project, stage, commit, .. } = self.subject;
+            self.prepared = Some(scratch::prepare(context, project, Purpose::Checks(*stage), commit).await?);
         }
         let Some((plan, setup)) = &self.prepared else { return Ok(Err("its checkout was not prepared".to_owned())) };
         let tier = match context.choose_sandbox().await?.tier() {
             Ok(tier) => tier,
             Err(detail) => return Ok(Err(detail.to_owned())),
         };
-        let files = CheckFiles {
+        let files = CommandFiles {
             jail: jail::check_inputs(context, &self.subject.project, plan, tier, path),
-            marker: env::check_marker(&self.subject.project.id, Uuid::new_v4()),
+            marker: env::command_marker("check", &self.subject.project.id, Uuid::new_v4()),
             relay: context.programs.installed.clone(),
             cwd: plan.path.clone(),
             setup: setup.clone(),
             line: command.line.to_owned(),
             limit_seconds: u64::from(command.limit_minutes) * 60,
+            output_limit: MAX_OUTPUT_BYTES,
+            variables: Vec::new(),
+            inbound: Vec::new(),
         };
         let (path, program, inherited) = (path.to_owned(), context.programs.running.clone(), self.subject.project.profile.env.clone());
         let started = off_thread(move || {
@@ -170,31 +171,6 @@ impl<'a> Place<'a> {
         let folder = self.folder.clone();
         // The next check removes the rest.
         let _ = off_thread(move || remove_oldest(&folder)).await;
-    }
-}
-
-/// Opens the complete folder of a command. Returns also its marker.
-fn open(path: &Path) -> Option<(RunDir, String)> {
-    let run_dir = RunDir::open(path).ok()?;
-    let marker = run_dir.spec().ok()?.marker;
-    Some((run_dir, marker))
-}
-
-/// Looks whether a command still runs. Its shim is not on record: its lock and its marker show it.
-async fn liveness_of(run_dir: &RunDir, marker: &str) -> Liveness {
-    let (path, process) = (run_dir.path().to_owned(), RunProcess { marker: marker.to_owned(), boot_id: None, shim: None });
-    let looked = off_thread(move || inspect(&path, &process));
-    looked.await.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
-}
-
-/// Asks the shim of a command to end it.
-async fn end(run_dir: &RunDir) {
-    let asked = match Control::connect(run_dir).await {
-        Ok(control) => control.signal(SignalName::Terminate).await,
-        Err(error) => Err(error),
-    };
-    if let Err(error) = asked {
-        tracing::debug!(check = %run_dir.path().display(), %error, "a check was not asked to end");
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn ended(line: &str, exit: &ExitRecord, tail: &str) -> Ended {
 }
 
 /// The end of a command's output, from the beginning of a line.
-pub(super) fn tail(output: &Path) -> String {
+pub(in crate::runs) fn tail(output: &Path) -> String {
     let read = || -> io::Result<(bool, Vec<u8>)> {
         let mut file = fs::File::open(output)?;
         let start = file.metadata()?.len().saturating_sub(TAIL_BYTES);

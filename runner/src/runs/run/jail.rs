@@ -168,7 +168,15 @@ impl JailInputs {
             variables.extend(proxy_variables());
         }
         let scope = Scope { home: layout.home.clone(), hidden: layout.hidden.clone(), cwd: layout.cwd.clone() };
-        let spec = JailSpec { tier: request.tier, program: self.program.clone(), arguments: arguments(&layout), scope, forwards, hosts };
+        let spec = JailSpec {
+            tier: request.tier,
+            program: self.program.clone(),
+            arguments: arguments(&layout),
+            scope,
+            forwards,
+            inbound: Vec::new(),
+            hosts,
+        };
         Ok(BuiltJail { spec, variables })
     }
 }
@@ -179,8 +187,9 @@ pub(in crate::runs) fn command_inside(relay: &Path, jail: &JailSpec, argv: Vec<S
         return argv;
     }
     let forwards = jail.forwards.iter().flat_map(|forward| ["--forward".to_owned(), format!("{}={SOCKETS}/{}", forward.port, forward.socket)]);
+    let inbound = jail.inbound.iter().flat_map(|inbound| ["--inbound".to_owned(), format!("{}={SOCKETS}/{}", inbound.port, inbound.socket)]);
     let command = [relay.to_string_lossy().into_owned(), "jail-exec".to_owned()];
-    command.into_iter().chain(forwards).chain(["--".to_owned()]).chain(argv).collect()
+    command.into_iter().chain(forwards).chain(inbound).chain(["--".to_owned()]).chain(argv).collect()
 }
 
 fn is_loopback(host: &str) -> bool {

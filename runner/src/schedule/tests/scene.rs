@@ -81,6 +81,7 @@ pub(super) fn task(number: u64) -> Draft {
         near_limit: None,
         protected_paths: None,
         checks: Vec::new(),
+        preview: None,
         activity_count: 0,
         old: None,
         created_at: at(9, 0),
@@ -263,7 +264,8 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         let card = &mut known.task.card;
         if let Some((phase, stopping)) = run {
             let live = live_run(card.id.number(), phase);
-            card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping, low_context: None });
+            card.run =
+                Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping, port: None, low_context: None });
             state.live.push(live);
         }
         state.tasks.push(known);

@@ -26,7 +26,8 @@ fn run_all(mut board: scene::Scene) -> u64 {
                 Action::Start { phase, .. } => {
                     let live = scene::live_run(task.number(), phase);
                     let started_at = noon().after(Duration::from_secs(now));
-                    card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at, stopping: false, low_context: None });
+                    card.run =
+                        Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at, stopping: false, port: None, low_context: None });
                     card.status = if phase == Reviewer { InReview } else { InProgress };
                     board.state.last_starts.insert(card.project_id.clone(), started_at);
                     board.state.live.push(live);

@@ -118,6 +118,7 @@ impl Machine {
                 program: find_program(PROGRAM, &std::env::var_os("PATH").unwrap()).unwrap(),
                 arguments: arguments(&layout),
                 scope: Scope { home: layout.home, hidden: layout.hidden, cwd: layout.cwd },
+                inbound: Vec::new(),
                 forwards: Vec::new(),
                 hosts: Vec::new(),
             }

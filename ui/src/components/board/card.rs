@@ -9,6 +9,7 @@ use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
 use crate::components::badge::card_state::{CardState, meta};
 use crate::components::badge::check::checks_badge;
+use crate::components::badge::preview::app_badge;
 use crate::components::badge::warroom::low_context_badge;
 use crate::components::badge::{Badge, phase_label};
 use crate::components::board::card_actions::CardActions;
@@ -160,11 +161,12 @@ fn CardTools(id: TaskId, press: impl Fn(PointerEvent) + 'static) -> impl IntoVie
 fn Body(id: TaskId, card: Card, #[prop(into)] loud: Signal<bool>) -> impl IntoView {
     let say = card.attention.as_ref().map(|attention| attention.detail.clone());
     let low_context = card.run.as_ref().and_then(|run| run.low_context).map(low_context_badge);
-    let checks = checks_badge(&card);
+    let (checks, app) = (checks_badge(&card), app_badge(&card));
     view! {
         {card.run.clone().map(|run| view! { <Activity run=run /> })}
         {low_context.map(|(label, tone)| view! { <p class="low-context"><Badge label=label tone=tone /></p> })}
         {checks.map(|(label, tone)| view! { <p class="checks"><Badge label=label tone=tone /></p> })}
+        {app.map(|(label, tone)| view! { <p class="checks"><Badge label=label tone=tone /></p> })}
         {say.map(|say| view! { <p class="say"><InlineCode text=say /></p> })}
         {Reader::may_write().then(|| view! { <CardActions task=id card=card loud=loud /> })}
     }

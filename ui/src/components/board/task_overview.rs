@@ -4,6 +4,7 @@ use domain::board::card::Card;
 use domain::board::status::HeldBy;
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
+use domain::runs::preview::PreviewSubject;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 
@@ -12,12 +13,23 @@ use crate::components::board::question::QuestionBox;
 use crate::components::board::takeover::TakeoverNotice;
 use crate::components::runs::check::ChecksBox;
 use crate::components::runs::permission::PermissionBox;
+use crate::components::runs::preview::AppBox;
 use crate::overview::Overview;
+use crate::store::Store;
 
 /// The question or the wait reason, and the description.
 #[component]
 pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let (overview, of_checks) = (Overview::from_context(), task.clone());
+    let (overview, store, of_checks) = (Overview::from_context(), Store::from_context(), task.clone());
+    let (app, preview) = (PreviewSubject::Task(task.clone()), Memo::new(move |_| card.with(|card| card.preview.clone())));
+    let has_command = Memo::new(move |_| store.project.with(|project| project.as_ref().is_some_and(|project| project.profile.preview.is_some())));
+    let has_files = move || {
+        view.with(|view| {
+            let worktree = view.as_ref().and_then(|view| view.task.worktree_path.as_deref());
+            card.with(|card| PreviewSubject::has_files(card, worktree))
+        })
+    };
+    let has_app = Memo::new(move |_| has_command.get() && has_files());
     let question = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.question.clone())));
     let permissions = Memo::new(move |_| view.with(|view| view.as_ref().map(|view| view.permissions.clone()).unwrap_or_default()));
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
@@ -54,6 +66,7 @@ pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Opti
                 .map(|words| view! { <p class="notice" data-tone="neutral">{words}</p> })
         }}
         <ChecksBox task=of_checks card=card />
+        <AppBox subject=app preview=preview offered=has_app />
         {move || description.get().map(|html| view! { <div class="prose" inner_html=html></div> })}
     }
 }

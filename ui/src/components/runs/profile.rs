@@ -16,12 +16,14 @@ use crate::components::inline_code::InlineCode;
 #[derive(Clone, Copy)]
 pub(crate) struct ProfileFields {
     setup: RwSignal<String>,
+    cleanup: RwSignal<String>,
     minutes: RwSignal<String>,
     copy: RwSignal<String>,
     reuse: RwSignal<String>,
     env: RwSignal<String>,
     quick: ListFields,
     full: ListFields,
+    preview: RwSignal<String>,
 }
 
 /// Commands and their limit, as they are typed.
@@ -50,12 +52,14 @@ impl ProfileFields {
     pub(crate) fn new(profile: &Profile) -> Self {
         let fields = Self {
             setup: RwSignal::new(String::new()),
+            cleanup: RwSignal::new(String::new()),
             minutes: RwSignal::new(String::new()),
             copy: RwSignal::new(String::new()),
             reuse: RwSignal::new(String::new()),
             env: RwSignal::new(String::new()),
             quick: ListFields::new(),
             full: ListFields::new(),
+            preview: RwSignal::new(String::new()),
         };
         fields.set(profile);
         fields
@@ -63,23 +67,27 @@ impl ProfileFields {
 
     pub(crate) fn set(self, profile: &Profile) {
         self.setup.set(profile.setup.join("\n"));
+        self.cleanup.set(profile.cleanup.join("\n"));
         self.minutes.set(profile.setup_minutes.to_string());
         self.copy.set(profile.copy.join("\n"));
         self.reuse.set(profile.reuse.join("\n"));
         self.env.set(profile.env.join("\n"));
         self.quick.set(&profile.checks.quick);
         self.full.set(&profile.checks.full);
+        self.preview.set(profile.preview.clone().unwrap_or_default());
     }
 
     /// The typed profile; `None` while the minutes are no number. The server checks the rest.
     pub(crate) fn profile(self) -> Option<Profile> {
         Some(Profile {
             setup: lines(self.setup),
+            cleanup: lines(self.cleanup),
             setup_minutes: number(self.minutes)?,
             copy: lines(self.copy),
             reuse: lines(self.reuse),
             env: lines(self.env),
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
+            preview: self.preview.with(|line| Some(line.trim().to_owned()).filter(|line| !line.is_empty())),
         })
     }
 }
@@ -156,6 +164,12 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
         />
         <Minutes id="profile-minutes" label="Minutes for one setup command" value=fields.minutes />
         <Lines
+            id="profile-cleanup"
+            label="Cleanup commands"
+            hint="One on each line, such as docker compose down. They run in a worktree before it is removed, for up to 5 minutes each."
+            value=fields.cleanup
+        />
+        <Lines
             id="profile-copy"
             label="Files to copy"
             hint="Patterns of files that git ignores, such as .env*. They are copied from your checkout, and agents can read them."
@@ -187,6 +201,13 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             value=fields.full.commands
         />
         <Minutes id="profile-full-minutes" label="Minutes for one check before the merge" value=fields.full.minutes />
+        <Lines
+            id="profile-preview"
+            label="Command that starts the app"
+            hint="One line, such as npm run dev -- --port {port}. Open app runs it in the checkout of a task or of the project; it is to listen on the port, which is also in PORT."
+            value=fields.preview
+            rows=1
+        />
     }
     .into_any()
 }
@@ -240,8 +261,12 @@ mod tests {
     fn lists_are_typed_one_entry_on_a_line() {
         let owner = Owner::new();
         owner.with(|| {
-            let given =
-                Profile { setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()], env: vec!["NPM_TOKEN".to_owned()], ..Profile::default() };
+            let given = Profile {
+                setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()],
+                env: vec!["NPM_TOKEN".to_owned()],
+                preview: Some("npm run dev".to_owned()),
+                ..Profile::default()
+            };
             let fields = ProfileFields::new(&given);
             assert_eq!(fields.profile(), Some(given));
             fields.setup.set(" make deps \n\n".to_owned());

@@ -6,6 +6,7 @@ use domain::id::ProjectId;
 use domain::runs::evidence::short;
 use domain::runs::land::preview::{LandingPreview, LandingWay};
 use domain::runs::land::{Landing, ReturningCommits};
+use domain::runs::preview::PreviewSubject;
 use domain::runs::usage::money;
 use leptos::ev;
 use leptos::prelude::*;
@@ -20,6 +21,7 @@ use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::land::check::{LandCheck, checks, counted};
 use crate::components::runs::land::contents::LandingContents;
 use crate::components::runs::land::{can_land, landed_label};
+use crate::components::runs::preview::AppBox;
 use crate::components::runs::publication::PublicationSection;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
@@ -217,9 +219,21 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                 }}
                 <p id="land-about" class="faint small-text">{about}</p>
             </div>
+            <ProjectApp />
             <PublicationSection />
         </aside>
     }
+}
+
+/// The app of the project branch, to try before it lands.
+#[component]
+fn ProjectApp() -> impl IntoView {
+    let (store, data) = (Store::from_context(), ProjectData::from_context());
+    let preview = Memo::new(move |_| store.project.with(|project| project.as_ref().and_then(|project| project.preview.clone())));
+    let offered = Memo::new(move |_| {
+        store.project.with(|project| project.as_ref().is_some_and(|project| project.profile.preview.is_some() && project.merged_at.is_some()))
+    });
+    view! { <AppBox subject=PreviewSubject::Project(data.project()) preview=preview offered=offered /> }
 }
 
 #[component]

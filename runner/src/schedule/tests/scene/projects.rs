@@ -59,6 +59,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         landed_sha: None,
         landed: None,
         published: None,
+        preview: None,
         merged_at: None,
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,

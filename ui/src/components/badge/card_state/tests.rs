@@ -15,7 +15,15 @@ fn card(status: Status) -> Card {
 }
 
 fn run(phase: AgentKind) -> Option<CurrentRun> {
-    Some(CurrentRun { id: RunId::new(1), phase, attempt: 1, started_at: Timestamp::from_milliseconds(0), stopping: false, low_context: None })
+    Some(CurrentRun {
+        id: RunId::new(1),
+        phase,
+        attempt: 1,
+        started_at: Timestamp::from_milliseconds(0),
+        stopping: false,
+        port: None,
+        low_context: None,
+    })
 }
 
 fn shown(of: &Card) -> (CardState, String) {

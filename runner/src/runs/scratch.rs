@@ -1,39 +1,53 @@
-//! The checkouts in which checks run. They move from commit to commit, and what git ignores stays in them.
+//! The checkouts of a project in which commands run that are no agents. They move from commit to commit, and what git ignores stays in them.
 //!
-//! Work that nobody approved has one of its own: what it leaves behind must not decide about a merge.
+//! Each purpose has one of its own: what work that nobody approved leaves behind must not decide about a merge.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::check::CheckStage;
+use domain::runs::evidence::Sha;
 
-use super::Subject;
 use crate::blocking::off_thread;
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_name, with_files};
 use crate::runs::run::RunContext;
 use crate::runs::run::preparation::{self, Preparation};
 
-/// Moves the checkout of a stage to the commit, with the files that agents get.
+/// The purpose of a checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Checks(CheckStage),
+    Preview,
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::Checks(CheckStage::Quick), Self::Checks(CheckStage::Full), Self::Preview];
+
+    fn path(self, worktrees: &Path, project: &ProjectId) -> PathBuf {
+        let name = match self {
+            Self::Checks(stage) => format!("checks-{stage}"),
+            Self::Preview => "preview".to_owned(),
+        };
+        checkout::folder_of(worktrees, project).join(name)
+    }
+}
+
+/// Moves a checkout to the commit, with the files that agents get.
 ///
 /// # Errors
 /// When the repository fails.
-pub(super) async fn prepare(context: &RunContext, subject: &Subject) -> Result<(CheckoutPlan, Preparation), CheckoutError> {
-    let project = &subject.project;
-    let path = scratch(&context.config().worktrees_path, &project.id, subject.stage);
-    let plan = CheckoutPlan {
-        git_dir: PathBuf::from(&project.git_dir),
-        path: path.clone(),
-        branch: None,
-        shown_branch: String::new(),
-        sha: subject.commit.clone(),
-        checkpoint: None,
-        base: project.base_head.clone(),
-        base_branch: project.base_branch.clone(),
-        rules: None,
-    };
-    let commit = subject.commit.clone();
+pub(super) async fn prepare(
+    context: &RunContext,
+    project: &Project,
+    purpose: Purpose,
+    commit: &Sha,
+) -> Result<(CheckoutPlan, Preparation), CheckoutError> {
+    let path = purpose.path(&context.config().worktrees_path, &project.id);
+    let plan = CheckoutPlan { sha: commit.clone(), ..CheckoutPlan::of_existing(project, path.clone()) };
+    let commit = commit.clone();
     with_files(&plan.git_dir, move |repository| {
         let name = checkout_name(&path);
         match repository.move_detached(&name, &path, &commit) {
@@ -50,19 +64,14 @@ pub(super) async fn prepare(context: &RunContext, subject: &Subject) -> Result<(
     Ok((plan, setup))
 }
 
-/// The checkout in which the checks of a stage run.
-fn scratch(worktrees: &Path, project: &ProjectId, stage: CheckStage) -> PathBuf {
-    checkout::folder_of(worktrees, project).join(format!("checks-{stage}"))
-}
-
-/// Removes the checkouts in which checks of a deleted project ran. Git's data about them goes too, if the repository still exists.
+/// Removes the scratch checkouts of a deleted project. Git's data about them goes too, if the repository still exists.
 ///
 /// # Errors
 /// When the store fails or a folder cannot be removed.
-pub(crate) async fn remove_scratch(context: &RunContext, id: &ProjectId) -> Result<(), String> {
+pub(crate) async fn remove_all(context: &RunContext, id: &ProjectId) -> Result<(), String> {
     let project = context.db.project(id).await.map_err(|error| error.to_string())?;
-    for stage in CheckStage::ALL {
-        let path = scratch(&context.config().worktrees_path, id, *stage);
+    for purpose in Purpose::ALL {
+        let path = purpose.path(&context.config().worktrees_path, id);
         let removed = path.clone();
         let in_repository = with_files(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&removed), &removed));
         if let Err(error) = in_repository.await {

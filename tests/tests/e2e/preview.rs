@@ -1,0 +1,112 @@
+//! Apps with real processes: that of a task runs in its checkout while a coder works, that of a project on the project branch, and a person
+//! opens both with a browser's request.
+
+use domain::board::project::Project;
+use domain::board::reducer::Board;
+use domain::runs::preview::{Preview, PreviewState};
+use domain::runs::profile::Profile;
+use domain::runs::sandbox::SandboxTier;
+use domain::wire::{NewProject, TaskView};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::jail::jail;
+use crate::support::{self, add, done};
+
+/// The coder waits for an answer after its first commit, so that its app can be opened.
+const SCENARIO: &str = r#"{"parts": [
+    {"phase": "coder", "attempt": 1, "turns": [
+        {"calls": [{"tool": "Bash", "input": {"command": "echo one > page.txt; git add . && git commit -qm 'Add the page'"}}]},
+        {"calls": [{"tool": "mcp__vibe-relay__ask_human", "input": {"task_id": "{{task_id}}", "question": "Is it right?"}}]},
+        {"text": "I wait."}
+    ]},
+    {"phase": "coder", "attempt": 2, "turns": [
+        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "in_review"}}]},
+        {"text": "Submitted."}
+    ]},
+    {"phase": "reviewer", "turns": [
+        {"calls": [{"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "done"}}]},
+        {"text": "Approved."}
+    ]}
+]}"#;
+const APP: &str =
+    "node -e \"require('http').createServer((request, answer) => answer.end(require('fs').readFileSync('page.txt') + request.url)).listen({port})\"";
+
+fn is_running(app: Option<&Preview>) -> bool {
+    app.is_some_and(|app| app.state == PreviewState::Running)
+}
+
+/// Asks as a browser does that was told this address, at `host`.
+async fn ask(app: &Preview, host: &str) -> String {
+    let port = app.ports[0];
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(format!("GET /x HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+async fn apps(tier: SandboxTier) {
+    let (server, _model) = support::real_with(SCENARIO, |options, root| {
+        jail(options, tier);
+        std::fs::create_dir_all(root.join("home")).unwrap();
+    })
+    .await;
+    let new = NewProject {
+        title: "Page".to_owned(),
+        repo_path: Some(server.repository().display().to_string()),
+        plan: Some(false),
+        profile: Some(Profile { preview: Some(APP.to_owned()), cleanup: vec!["cp page.txt ../../../cleaned.txt".to_owned()], ..Profile::default() }),
+        ..NewProject::default()
+    };
+    let project: Project = server.post("/api/projects", &new).await.unwrap();
+    let task = add(&server, &project.id, "Add a page").await;
+    let is_asked = |board: &Board| board.card(&task).is_some_and(|card| card.attention.is_some() && card.run.is_none());
+    server.until(&project.id, "the coder asks", is_asked).await;
+
+    let path = format!("/api/tasks/{task}/preview");
+    server.post::<Preview>(&path, &json!({})).await.unwrap();
+    let app_of = |board: &Board| board.card(&task).and_then(|card| card.preview.clone());
+    let board = server.until(&project.id, "the app of the task answers", |board| is_running(app_of(board).as_ref())).await;
+    let app = app_of(&board).unwrap();
+    let host = format!("{}.localhost", task.to_string().to_lowercase());
+    assert_eq!(app.address, Some(format!("http://{host}:{}/", app.ports[0])));
+    let answer = ask(&app, &host).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("one\n/x"), "{answer}");
+    if tier == SandboxTier::JailNet {
+        let answer = ask(&app, "127.0.0.1").await;
+        assert!(answer.starts_with("HTTP/1.1 421 "), "a browser would send the session of the board: {answer}");
+    }
+
+    // It ends with its files, and its work is merged then.
+    server.post::<TaskView>(&format!("/api/tasks/{task}/answer"), &json!({"content": "Yes."})).await.unwrap();
+    done(&server, &project.id, &task).await;
+    server.until(&project.id, "the app of the task ended", |board| app_of(board).is_none()).await;
+    assert!(TcpStream::connect(("127.0.0.1", app.ports[0])).await.is_err(), "nothing listens any longer");
+
+    if tier == SandboxTier::None {
+        // A jail keeps the command from writing outside of the checkout.
+        tests::wait_for("the cleanup command ran", || std::fs::read(server.root().join("cleaned.txt")).is_ok_and(|text| text == b"one\n")).await;
+    }
+
+    let path = format!("/api/projects/{}/preview", project.id);
+    server.post::<Preview>(&path, &json!({})).await.unwrap();
+    let board = server.until(&project.id, "the app of the project answers", |board| is_running(board.project.preview.as_ref())).await;
+    let answer = ask(&board.project.preview.unwrap(), "proj-001.localhost").await;
+    assert!(answer.ends_with("one\n/x"), "the files of the project branch: {answer}");
+    let ended = server.request(Method::DELETE, &path).send().await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+    server.until(&project.id, "the app of the project ended", |board| board.project.preview.is_none()).await;
+}
+
+#[tokio::test]
+async fn apps_run_without_a_jail() {
+    apps(SandboxTier::None).await;
+}
+
+#[tokio::test]
+async fn apps_run_in_a_jail_without_a_network() {
+    apps(SandboxTier::JailNet).await;
+}
