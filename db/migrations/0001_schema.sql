@@ -419,8 +419,12 @@ CREATE TABLE owned_refs (
   git_dir TEXT NOT NULL,
   name    TEXT NOT NULL,
   task_id TEXT REFERENCES tasks(id),
+  -- When it was last written, which is when kept work was kept.
+  claimed_at TEXT NOT NULL,
   PRIMARY KEY (git_dir, name)
 ) STRICT;
+
+CREATE INDEX owned_refs_by_age ON owned_refs (claimed_at);
 
 -- Why agent starts are suspended, and until when.
 CREATE TABLE parkings (

@@ -87,6 +87,15 @@ impl Repository {
         Ok(checkouts)
     }
 
+    /// Lists the checkouts of agents below `folder`, also those that this board does not know.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub fn agent_checkouts(&self, folder: &Path) -> Result<Vec<PathBuf>, RepoError> {
+        let ours = self.checkouts()?.into_iter().filter(|checkout| checkout.ours && checkout.workdir.starts_with(folder));
+        Ok(ours.map(|checkout| checkout.workdir).collect())
+    }
+
     /// Returns the commit at HEAD of the checkout `name`. An agent may have committed on a detached HEAD, and that commit
     /// must be rescued too. `None` if the checkout does not exist or its HEAD has no commit.
     ///

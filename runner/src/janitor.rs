@@ -3,6 +3,9 @@
 //!
 //! It must not decide which rows and folders are still needed; the store says that. Age and total size of folders are decided here.
 
+mod orphan;
+mod rescue;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -80,6 +83,16 @@ pub(crate) async fn run(context: RunContext) {
             Err(db::Error::Closed) => return,
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "could not read which checkouts are left; trying again in an hour");
+            }
+        }
+        for (what, outcome) in [
+            ("remove kept work whose time is over", rescue::remove_expired(&context).await),
+            ("look for checkouts and folders that belong to nothing", orphan::remove(&context).await),
+        ] {
+            match outcome {
+                Ok(()) => {}
+                Err(db::Error::Closed) => return,
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not {what}; trying again in an hour"),
             }
         }
         sleep(INTERVAL).await;

@@ -34,6 +34,7 @@ use crate::components::board::view_menu::{EditViewsDialog, SaveViewDialog};
 use crate::components::help::HelpDialog;
 use crate::components::notices::Notices;
 use crate::components::palette::{Mode, PaletteDialog};
+use crate::components::runs::rescue::RescuesDialog;
 use crate::components::sidebar::{Dock, Sidebar};
 use crate::components::team::new_agent::NewAgentDialog;
 use crate::components::team::new_contract::NewContractDialog;
@@ -222,6 +223,11 @@ pub(crate) fn move_menu(task: TaskId, anchor: HtmlElement, close: Callback<()>) 
 #[wasm_split(task, fallible)]
 pub(crate) fn edit_project_dialog(project: Project, close: Callback<()>) -> Part {
     Ok(view! { <EditProjectDialog project=project close=close /> }.into_any())
+}
+
+#[wasm_split(task, fallible)]
+pub(crate) fn rescues_dialog(project: Project, close: Callback<()>) -> Part {
+    Ok(view! { <RescuesDialog project=project close=close /> }.into_any())
 }
 
 #[wasm_split(task, fallible)]

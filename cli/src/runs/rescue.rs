@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Subcommand;
 use domain::id::ProjectId;
 use domain::runs::diff::Diff;
-use domain::runs::rescue::{DropRescue, Rescue, RestoreRescue};
+use domain::runs::rescue::{DropRescue, Rescue, RestoreRescue, size};
 use domain::wire::List;
 
 use crate::client::Client;
@@ -77,7 +77,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
 }
 
 fn line(rescue: &Rescue) -> String {
-    format!("{}  {}  {}  {}", rescue.reference, rescue.sha, rescue.committed_at, rescue.subject)
+    let until = rescue.ends_at().map(|at| format!("  until {at}")).unwrap_or_default();
+    format!("{}  {}  {}{until}  {}  {}", rescue.reference, rescue.sha, rescue.committed_at, size(rescue.bytes), rescue.subject)
 }
 
 fn show(diff: &Diff) {

@@ -1,8 +1,9 @@
 //! The folders of ended runs: which ones may be removed, and which ones were. Must not access the disk; the runner removes them.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use domain::id::RunId;
+use domain::id::{ProjectId, RunId};
 use domain::time::Timestamp;
 use sqlx::Row;
 
@@ -17,6 +18,15 @@ pub struct RunFolder {
     pub run: RunId,
     pub path: PathBuf,
     pub ended_at: Timestamp,
+}
+
+/// The places in which work of this board can be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedCheckouts {
+    pub projects: BTreeSet<ProjectId>,
+    /// The common `.git` folders.
+    pub repositories: BTreeSet<PathBuf>,
+    pub checkouts: BTreeSet<PathBuf>,
 }
 
 impl Db {
@@ -43,6 +53,37 @@ impl Db {
             })
         };
         rows.iter().map(folder).collect()
+    }
+
+    /// Returns the folders of all runs that were not removed. Their number is bounded by the limits on kept folders.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_folders(&self) -> Result<BTreeSet<PathBuf>> {
+        let query = sqlx::query_scalar("SELECT run_dir FROM agent_runs WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL");
+        let found: Vec<String> = query.fetch_all(&self.readers).await?;
+        Ok(found.into_iter().map(PathBuf::from).collect())
+    }
+
+    /// Returns the repositories of all projects, and the checkouts that belong to their tasks and to runs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn checkouts_on_record(&self) -> Result<RecordedCheckouts> {
+        let repositories: Vec<(String, String)> = sqlx::query_as("SELECT id, git_dir FROM projects").fetch_all(&self.readers).await?;
+        let checkouts: Vec<String> = sqlx::query_scalar(
+            "SELECT worktree_path FROM tasks WHERE worktree_path IS NOT NULL
+             UNION SELECT worktree_path FROM agent_runs WHERE completed_at IS NULL AND worktree_path IS NOT NULL
+             UNION SELECT worktree_path FROM agent_runs WHERE checkout_left IS NOT NULL AND worktree_path IS NOT NULL",
+        )
+        .fetch_all(&self.readers)
+        .await?;
+        let mut found = RecordedCheckouts { checkouts: checkouts.into_iter().map(PathBuf::from).collect(), ..RecordedCheckouts::default() };
+        for (project, git_dir) in repositories {
+            found.projects.insert(project.parse()?);
+            found.repositories.insert(PathBuf::from(git_dir));
+        }
+        Ok(found)
     }
 
     /// Records that the folder of an ended run was removed.

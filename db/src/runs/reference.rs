@@ -15,12 +15,16 @@ impl Db {
         let (git_dir, name, task) = (git_dir.to_owned(), name.to_owned(), task.cloned());
         self.write(move |tx| {
             Box::pin(async move {
-                sqlx::query("INSERT INTO owned_refs (git_dir, name, task_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
-                    .bind(git_dir)
-                    .bind(name)
-                    .bind(task.as_ref().map(TaskId::as_str))
-                    .execute(&mut tx.connection)
-                    .await?;
+                sqlx::query(
+                    "INSERT INTO owned_refs (git_dir, name, task_id, claimed_at) VALUES ($1, $2, $3, $4)
+                       ON CONFLICT (git_dir, name) DO UPDATE SET claimed_at = excluded.claimed_at",
+                )
+                .bind(git_dir)
+                .bind(name)
+                .bind(task.as_ref().map(TaskId::as_str))
+                .bind(tx.now.to_string())
+                .execute(&mut tx.connection)
+                .await?;
                 tx.skip_event(NoEventReason::References);
                 Ok(())
             })

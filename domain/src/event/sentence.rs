@@ -126,6 +126,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Checkout(CheckoutEvent::Removed { rescue: Some(_) }) => format!("removed the checkout of {task} and kept its unmerged work"),
         Event::Rescue(RescueEvent::Restored { branch, .. }) => format!("restored kept work as the branch {branch}"),
         Event::Rescue(RescueEvent::Dropped { .. }) => "deleted kept work".to_owned(),
+        Event::Rescue(RescueEvent::Expired { .. }) => "removed work that was kept for 30 days".to_owned(),
         Event::Parking(ParkingEvent::Parked { parking }) => {
             format!("suspended agent starts until {}: {}", parking.until.clock(), parking.reason.sentence())
         }

@@ -101,6 +101,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"checkout_removed","rescue":null}
     {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}
     {"kind":"rescue_dropped","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","sha":"a1"}
+    {"kind":"rescue_expired","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","sha":"a1"}
     {"kind":"agents_parked","parking":{"reason":"rate_limited","since":"1970-01-01T00:00:00.000Z","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"work_paused"}

@@ -3,7 +3,7 @@
 //! Must not overwrite anything: work is restored to a new branch only, and a rescue ref is dropped only at the commit that the caller saw.
 
 use domain::runs::evidence::Sha;
-use git2::Reference;
+use git2::{ObjectType, Reference};
 
 use super::{RESCUE_PREFIX, require_rescue_prefix};
 use crate::branch::{branch_ref, delete_reference, reference_target, set_reference, tip};
@@ -35,6 +35,22 @@ impl Repository {
         }
         found.sort_by(|one, other| one.reference.cmp(&other.reference));
         Ok(found)
+    }
+
+    /// Returns the size in bytes of the files of `kept` that `base` does not have like that. Reads no content.
+    ///
+    /// # Errors
+    /// A commit does not exist, or the repository cannot be read.
+    pub fn size_beyond(&self, base: &Sha, kept: &Sha) -> Result<u64, RepoError> {
+        let measuring = || format!("measure {kept}");
+        let handle = self.handle()?;
+        let [base, kept] = [find_commit(&handle, oid(base)?)?, find_commit(&handle, oid(kept)?)?].map(|commit| commit.tree());
+        let (base, kept) = (base.attempting(measuring)?, kept.attempting(measuring)?);
+        let changes = handle.diff_tree_to_tree(Some(&base), Some(&kept), None).attempting(measuring)?;
+        let objects = handle.odb().attempting(measuring)?;
+        // A commit of another repository has no size here.
+        let sizes = changes.deltas().filter_map(|change| objects.read_header(change.new_file().id()).ok());
+        Ok(sizes.filter(|(_, kind)| *kind == ObjectType::Blob).map(|(size, _)| size as u64).sum())
     }
 
     /// Returns the commit that `reference` keeps.

@@ -35,6 +35,11 @@ impl Purpose {
     }
 }
 
+/// Whether `path` is a scratch checkout of a project.
+pub(crate) fn is_of(path: &Path, worktrees: &Path, project: &ProjectId) -> bool {
+    Purpose::ALL.into_iter().any(|purpose| purpose.path(worktrees, project) == path)
+}
+
 /// Moves a checkout to the commit, with the files that agents get.
 ///
 /// # Errors

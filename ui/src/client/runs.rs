@@ -7,6 +7,7 @@ use domain::runs::land::preview::LandingPreview;
 use domain::runs::output::Output;
 use domain::runs::preview::PreviewSubject;
 use domain::runs::publication::{PublicationOffer, PublishOptions};
+use domain::runs::rescue::{Rescue, RestoreRescue};
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
@@ -52,6 +53,16 @@ impl Client {
 
     pub(crate) async fn checks(self, task: TaskId) -> Result<List<StageResults>, Failure> {
         self.get(&task_path(&task, "/checks")).await
+    }
+
+    /// Returns the work that was kept before its branch or checkout was removed.
+    pub(crate) async fn rescues(self, project: ProjectId) -> Result<List<Rescue>, Failure> {
+        self.get(&project_path(&project, "/rescues")).await
+    }
+
+    /// Restores kept work to a new branch.
+    pub(crate) async fn restore_rescue(self, project: ProjectId, restore: RestoreRescue) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/rescues/restore"), &restore).await
     }
 
     pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {

@@ -9,4 +9,5 @@ pub(crate) mod permission;
 pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod publication;
+pub(crate) mod rescue;
 pub(crate) mod sandbox;

@@ -1,5 +1,6 @@
 //! Rescues: listing, showing, restoring and dropping work that was kept.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use axum::extract::State;
@@ -37,8 +38,7 @@ pub(crate) struct RescueQuery {
 )]
 pub(crate) async fn list_rescues(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<List<Rescue>>> {
     let project = state.db.project(&id).await?;
-    let found = in_repository(&project, Effort::Brief, Repository::rescues).await?;
-    Ok(Json(List { items: found.into_iter().map(rescue).collect(), next: None }))
+    Ok(Json(list(&state.db, &project).await?))
 }
 
 /// Get what a rescue ref keeps beyond the project branch
@@ -118,9 +118,25 @@ where
         let _exclusive = repo::exclusive(Path::new(&git_dir)).await?;
         let project = db.project(&id).await?;
         change(project.clone()).await?;
-        in_repository(&project, Effort::Brief, Repository::rescues).await
+        list(&db, &project).await
     });
-    Ok(Json(List { items: changed.await??.into_iter().map(rescue).collect(), next: None }))
+    Ok(Json(changed.await??))
+}
+
+async fn list(db: &Db, project: &Project) -> Result<List<Rescue>> {
+    let base = project.integration_head.clone().unwrap_or_else(|| project.base_head.clone());
+    let measured = move |repository: &Repository| {
+        let kept = repository.rescues()?.into_iter().map(|kept| {
+            // One that cannot be measured is listed all the same.
+            let bytes = repository.size_beyond(&base, &kept.commit.sha).unwrap_or_default();
+            (kept, bytes)
+        });
+        Ok(kept.collect::<Vec<_>>())
+    };
+    let found = in_repository(project, Effort::Long, measured).await?;
+    let kept_at = db.references_kept_at(&project.git_dir, RESCUE_PREFIX).await?;
+    let items = found.into_iter().map(|(kept, bytes)| rescue(kept, bytes, &kept_at)).collect();
+    Ok(List { items, next: None })
 }
 
 async fn in_repository<T: Send + 'static>(
@@ -132,8 +148,9 @@ async fn in_repository<T: Send + 'static>(
     Ok(repo::in_lane(&git_dir.clone(), effort, move || work(&Repository::open(&git_dir)?)).await??)
 }
 
-fn rescue(kept: KeptCommit) -> Rescue {
+fn rescue(kept: KeptCommit, bytes: u64, kept_at: &BTreeMap<String, Timestamp>) -> Rescue {
+    let kept_at = kept_at.get(&kept.reference).copied();
     let task_id = task_of(&kept.reference, RESCUE_PREFIX);
     let committed_at = Timestamp::from_milliseconds(kept.commit.at_seconds.saturating_mul(1000));
-    Rescue { reference: kept.reference, sha: kept.commit.sha, subject: kept.commit.subject, committed_at, task_id }
+    Rescue { reference: kept.reference, sha: kept.commit.sha, subject: kept.commit.subject, committed_at, task_id, bytes, kept_at }
 }

@@ -181,7 +181,8 @@ pub(super) async fn rescues(story: &mut Story) {
     let sha = story.server.sample.commit_on("kept", &[("kept.txt", Some("kept"))], "Kept");
     story.server.sample.repository().rescue_tip(reference, &sha).unwrap();
     story.server.sample.delete_branch("kept");
-    assert_eq!(story.get("/api/projects/{id}/rescues", "PROJ-001").await["items"][0]["sha"], sha);
+    let listed = &story.get("/api/projects/{id}/rescues", "PROJ-001").await["items"][0];
+    assert_eq!((&listed["sha"], &listed["bytes"], &listed["kept_at"]), (&json!(sha), &json!(4), &Value::Null), "{listed}");
     let shown = story.call("get", "/api/projects/{id}/rescues/diff", "PROJ-001", &format!("?reference={reference}"), Value::Null).await;
     assert_eq!(shown.json()["files"][0]["path"], "kept.txt", "{}", shown.text);
     let restore = json!({"reference": reference, "branch": "kept"});

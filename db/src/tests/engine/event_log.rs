@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use std::time::Duration;
+
 use domain::board::attention::AttentionKind;
 use domain::board::goal::NewGoal;
 use domain::board::project::PlanApproval;
@@ -230,9 +232,18 @@ pub(crate) async fn story() -> Store {
     team(&store).await;
     context(&store).await;
     gates(&store).await;
+    expired_work(&store).await;
     claims(&store).await;
     warroom(&store).await;
     store
+}
+
+/// Kept work whose time is over.
+async fn expired_work(store: &Store) {
+    let (db, reference) = (&store.db, "refs/vibe-relay/rescue/TASK-002/old");
+    db.claim_reference(&store.project().await.git_dir, reference, None).await.unwrap();
+    let expired = db.expired_rescues(reference, crate::now().after(Duration::from_secs(60))).await.unwrap();
+    db.record_expired_rescue(&expired[0], Some(&"old".to_owned())).await.unwrap();
 }
 
 /// An app that answers, and one that fails.

@@ -1,8 +1,11 @@
 //! Restored and dropped rescues in the log.
 
+use std::collections::BTreeMap;
+
 use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
+use crate::testing::set_time;
 use crate::tests::store::{Store, code};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/TASK-001/uncommitted";
@@ -34,4 +37,34 @@ async fn only_persons_decide_about_kept_work() {
     assert_eq!(code(store.db.record_dropped_rescue(&Caller::owner(), &nowhere, REFERENCE, &"one".to_owned()).await), "not-found");
     assert_eq!(code(store.db.record_restored_rescue(&Caller::owner(), &nowhere, REFERENCE, "again").await), "not-found");
     assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn kept_work_has_an_age_and_ends() {
+    let store = Store::board().await;
+    let (db, project) = (&store.db, store.project().await);
+    let prefix = "refs/vibe-relay/rescue/";
+    let reference = format!("{prefix}TASK-001/uncommitted");
+    set_time("2026-11-01T00:00:00.000Z".parse().unwrap());
+    db.claim_reference(&project.git_dir, &reference, None).await.unwrap();
+    db.claim_reference(&project.git_dir, "vr/TASK-001/work", None).await.unwrap();
+    let kept_at = db.references_kept_at(&project.git_dir, prefix).await.unwrap();
+    assert_eq!(kept_at, BTreeMap::from([(reference.clone(), "2026-11-01T00:00:00.000Z".parse().unwrap())]));
+    let expired = async |cutoff: &str| db.expired_rescues(prefix, cutoff.parse().unwrap()).await.unwrap();
+    assert!(expired("2026-11-01T00:00:00.000Z").await.is_empty());
+    let [found] = &expired("2026-11-02T00:00:00.000Z").await[..] else { panic!("only the rescue") };
+    assert_eq!((&found.project, &found.reference), (&store.project, &reference));
+    let seq = db.latest();
+    db.record_expired_rescue(found, Some(&"a1".to_owned())).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["rescue_expired"]);
+    assert!(expired("2027-01-01T00:00:00.000Z").await.is_empty() && !db.owns_reference(&project.git_dir, &reference).await.unwrap());
+
+    // The same name later, for other work.
+    db.claim_reference(&project.git_dir, &reference, None).await.unwrap();
+    set_time("2026-12-01T00:00:00.000Z".parse().unwrap());
+    db.claim_reference(&project.git_dir, &reference, None).await.unwrap();
+    assert!(expired("2026-11-30T00:00:00.000Z").await.is_empty(), "the newer work counts");
+    assert!(db.run_folders().await.unwrap().is_empty());
+    let recorded = db.checkouts_on_record().await.unwrap();
+    assert!(recorded.projects.contains(&store.project) && recorded.checkouts.is_empty(), "{recorded:?}");
 }

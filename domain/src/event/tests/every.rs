@@ -110,6 +110,7 @@ pub(super) fn every() -> Vec<Event> {
         CheckoutEvent::Removed { rescue: None }.into(),
         RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),
         RescueEvent::Dropped { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), sha: sha() }.into(),
+        RescueEvent::Expired { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), sha: sha() }.into(),
         ParkingEvent::Parked {
             parking: Parking {
                 reason: ParkReason::RateLimited,

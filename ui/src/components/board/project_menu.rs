@@ -19,6 +19,7 @@ use crate::store::Store;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
     Edit,
+    KeptWork,
     Archive,
     Restore,
     Delete,
@@ -28,6 +29,7 @@ impl Deed {
     const fn label(self) -> (&'static str, &'static str) {
         match self {
             Self::Edit => ("Rename or edit…", "title, goal, branch"),
+            Self::KeptWork => ("Kept work…", "unmerged work of removed branches"),
             Self::Archive => ("Archive", "hide, start no agent"),
             Self::Restore => ("Restore", "from the archive"),
             Self::Delete => ("Delete…", "for good"),
@@ -40,7 +42,7 @@ impl Deed {
             return Vec::new();
         }
         let archive = if project.archived_at.is_some() { Self::Restore } else { Self::Archive };
-        let mut deeds = vec![Self::Edit, archive];
+        let mut deeds = vec![Self::Edit, Self::KeptWork, archive];
         deeds.extend(reader.may(Right::Administer).then_some(Self::Delete));
         deeds
     }
@@ -51,11 +53,12 @@ pub(crate) fn ProjectMenu() -> impl IntoView {
     let (client, store, navigation) = (Client::from_context(), Store::from_context(), Navigation::from_context());
     let data = ProjectData::from_context();
     // Outside of what each event redraws, so that the dialogs keep the typed text.
-    let (editing, deleting) = (RwSignal::new(None::<Project>), RwSignal::new(None::<Project>));
+    let [editing, kept_work, deleting] = [(); 3].map(|()| RwSignal::new(None::<Project>));
     let act = move |deed: Deed| {
         let Some(project) = store.project.get_untracked() else { return };
         match deed {
             Deed::Edit => editing.set(Some(project)),
+            Deed::KeptWork => kept_work.set(Some(project)),
             Deed::Archive | Deed::Restore => client.act(client.set_archived(project.id, deed == Deed::Archive), |_| {}),
             Deed::Delete => deleting.set(Some(project)),
         }
@@ -81,6 +84,10 @@ pub(crate) fn ProjectMenu() -> impl IntoView {
             let close = Callback::new(move |()| editing.set(None));
             lazy(move || parts::edit_project_dialog(project.clone(), close))
         })}
+        {move || kept_work.get().map(|project| {
+            let close = Callback::new(move |()| kept_work.set(None));
+            lazy(move || parts::rescues_dialog(project.clone(), close))
+        })}
         {move || deleting.get().map(|project| {
             let close = Callback::new(move |()| deleting.set(None));
             lazy(move || parts::delete_project_dialog(project.clone(), close))
@@ -103,8 +110,8 @@ mod tests {
         let archived = Project { archived_at: at, ..project.clone() };
         let deleted = Project { deleted_at: at, ..archived.clone() };
         let deeds = |project: &Project| Deed::of(project, &Reader::default());
-        assert_eq!(deeds(&project), [Deed::Edit, Deed::Archive, Deed::Delete]);
-        assert_eq!(deeds(&archived), [Deed::Edit, Deed::Restore, Deed::Delete]);
+        assert_eq!(deeds(&project), [Deed::Edit, Deed::KeptWork, Deed::Archive, Deed::Delete]);
+        assert_eq!(deeds(&archived), [Deed::Edit, Deed::KeptWork, Deed::Restore, Deed::Delete]);
         assert!(deeds(&deleted).is_empty());
     }
 }
