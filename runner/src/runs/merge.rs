@@ -2,6 +2,8 @@
 //!
 //! It must not choose the task; the schedule did.
 
+mod conflict;
+
 use std::path::Path;
 
 use db::Db;
@@ -13,23 +15,18 @@ use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError};
 
+use self::conflict::Conflicts;
 use super::branch::{self, project_branch};
 use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_repository};
-use crate::prompt;
 use crate::runs::run::RunContext;
-
-/// How many conflicting files the comment lists.
-const MAX_LISTED_PATHS: usize = 50;
 
 enum MergeResult {
     Merged {
         head: String,
         tree: Sha,
     },
-    Conflict {
-        paths: Vec<String>,
-    },
+    Conflict(Conflicts),
     /// The task's branch no longer points to the approved commit.
     Moved,
 }
@@ -59,7 +56,7 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     let recorded = match merged {
         MergeResult::Merged { head, tree } => db.record_merge(id, &sha, &branch, &head, &tree).await.map(drop),
         MergeResult::Moved => db.revoke_approval(id, &sha).await,
-        MergeResult::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict_text(&sha, &branch, &paths)).await.map(drop),
+        MergeResult::Conflict(conflicts) => db.record_merge_failure(id, &sha, &conflict::text(&sha, &branch, &conflicts)).await.map(drop),
     };
     settled(db, id, &sha, recorded).await
 }
@@ -100,14 +97,6 @@ async fn settled(db: &Db, id: &TaskId, sha: &str, recorded: db::Result<()>) -> R
 
 fn is_approved_at(card: &Card, sha: &str) -> bool {
     card.is_approved() && card.approved_sha.as_deref() == Some(sha)
-}
-
-fn conflict_text(sha: &str, branch: &str, paths: &[String]) -> String {
-    let mut listed: Vec<String> = paths.iter().take(MAX_LISTED_PATHS).map(|path| format!("- {path}")).collect();
-    if paths.len() > MAX_LISTED_PATHS {
-        listed.push(format!("- and {} more", paths.len() - MAX_LISTED_PATHS));
-    }
-    prompt::conflict(sha, branch, &listed.join("\n"))
 }
 
 /// The effect of a merge on the repository.
@@ -151,7 +140,7 @@ impl Step<'_> {
             };
             Ok(match merged {
                 MergeOutcome::Merged { sha: head, .. } => MergeResult::Merged { tree: repository.tree_of(&head)?, head },
-                MergeOutcome::Conflict { paths } => MergeResult::Conflict { paths },
+                MergeOutcome::Conflict { paths } => MergeResult::Conflict(Conflicts { paths, files: repository.conflicts(&tip, &sha)? }),
             })
         })
         .await
