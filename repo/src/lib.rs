@@ -81,7 +81,7 @@ pub use identity::{Identity, user_name};
 pub use land::{LandOutcome, LandRequest, LandingQuestion};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
-pub use merge::MergeOutcome;
+pub use merge::{MergeOutcome, SQUASHED_PREFIX};
 pub use nested::{NestedRepository, NestedWork};
 pub use oracle_note::holding_notes;
 pub use probe::{git_dir, place, probe, uncommitted};

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::runs::evidence::RepositoryInfo;
-use domain::runs::profile::Profile;
+use domain::runs::profile::{MergeStyle, Profile};
 use domain::wire::ProjectPatch;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -62,6 +62,9 @@ pub(crate) struct Edit {
     /// Minutes that one of these checks may take.
     #[arg(long, value_name = "MINUTES")]
     full_minutes: Option<u32>,
+    /// How approved work is merged: merge (all its commits) or squash (one commit).
+    #[arg(long, value_name = "STYLE")]
+    merge_style: Option<MergeStyle>,
 }
 
 /// Runs the command.
@@ -115,6 +118,7 @@ impl Edit {
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
         quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
         full.minutes = self.full_minutes.unwrap_or(full.minutes);
+        profile.merge_style = self.merge_style.unwrap_or(profile.merge_style);
         profile
     }
 }
@@ -141,6 +145,7 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend(list(name, &checks.commands));
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
+    lines.push(format!("{:10}{}", "merge", profile.merge_style));
     lines
 }
 
@@ -162,6 +167,7 @@ mod tests {
             quick_minutes: Some(5),
             full_check: Vec::new(),
             full_minutes: None,
+            merge_style: Some(MergeStyle::Squash),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -175,6 +181,7 @@ mod tests {
         quick     npm test
         limit     5 minutes for each command
         full      none
+        merge     squash
         ");
     }
 }

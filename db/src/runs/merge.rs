@@ -34,7 +34,8 @@ impl Db {
                 let project = task.card.project_id.clone();
                 check::require_passed(&mut tx.connection, &task.card, &head, &tree).await?;
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
-                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL WHERE id = $1")
+                // Whoever reopens it goes on from what was merged: a squashed commit is not an ancestor of that.
+                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL, replace_tree = worktree_path IS NOT NULL WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)
                     .execute(&mut tx.connection)

@@ -12,12 +12,29 @@ use utoipa::ToSchema;
 use crate::runs::profile::checks::Checks;
 use crate::runs::protected_paths;
 use crate::text::excerpt;
+use crate::vocabulary::vocabulary;
 
 const MAX_COMMANDS: usize = 20;
 const MAX_COMMAND_BYTES: usize = 4_000;
 const MAX_PATHS: usize = 50;
 const MAX_NAMES: usize = 50;
 const MAX_MINUTES: u32 = 240;
+
+vocabulary! {
+    /// How approved work becomes part of the project branch.
+    MergeStyle, "merge style" {
+        /// With all its commits, by a merge commit.
+        Merge = "merge",
+        /// As one commit.
+        Squash = "squash",
+    }
+}
+
+impl MergeStyle {
+    fn is_default(&self) -> bool {
+        *self == Self::Merge
+    }
+}
 
 /// How checkouts of a project are prepared, and its work is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -36,6 +53,9 @@ pub struct Profile {
     /// The commands that judge its work besides a reviewer.
     #[serde(skip_serializing_if = "Checks::is_default")]
     pub checks: Checks,
+    /// How approved work is merged.
+    #[serde(skip_serializing_if = "MergeStyle::is_default")]
+    pub merge_style: MergeStyle,
 }
 
 /// The reason why a profile is rejected.
@@ -50,7 +70,15 @@ pub struct ProfileProblem {
 
 impl Default for Profile {
     fn default() -> Self {
-        Self { setup: Vec::new(), setup_minutes: 20, copy: vec![".env*".to_owned()], reuse: Vec::new(), env: Vec::new(), checks: Checks::default() }
+        Self {
+            setup: Vec::new(),
+            setup_minutes: 20,
+            copy: vec![".env*".to_owned()],
+            reuse: Vec::new(),
+            env: Vec::new(),
+            checks: Checks::default(),
+            merge_style: MergeStyle::Merge,
+        }
     }
 }
 

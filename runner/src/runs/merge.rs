@@ -3,6 +3,7 @@
 //! It must not choose the task; the schedule did.
 
 mod conflict;
+mod message;
 
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
+use domain::runs::profile::MergeStyle;
 use repo::{MergeOutcome, RepoError};
 
 use self::conflict::Conflicts;
@@ -121,7 +123,8 @@ impl Step<'_> {
     async fn in_repository(&self, merging: Merging) -> Result<MergeResult, CheckoutError> {
         let (git_dir, into, tip, sha) = (Path::new(&self.project.git_dir), self.branch.to_owned(), self.tip.clone(), self.sha.clone());
         let own_branch = self.task.branch.clone();
-        let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = self.task.card.id, title = self.task.card.title);
+        let style = self.project.profile.merge_style;
+        let message = message::of(self.task, style);
         // A landing of the same repository reads the project branch and must not see it move.
         let exclusive = repo::exclusive(git_dir).await?;
         with_repository(git_dir, move |repository| {
@@ -134,9 +137,11 @@ impl Step<'_> {
                 return Ok(MergeResult::Moved);
             }
             let identity = repository.identity("runner")?;
-            let merged = match merging {
-                Merging::Nothing => repository.merge_commit(&tip, &sha, &message, &identity)?,
-                Merging::Branch => repository.merge(&into, &tip, &sha, &message, &identity)?,
+            let merged = match (merging, style) {
+                (Merging::Nothing, MergeStyle::Merge) => repository.merge_commit(&tip, &sha, &message, &identity)?,
+                (Merging::Nothing, MergeStyle::Squash) => repository.squash_commit(&tip, &sha, &message, &identity)?,
+                (Merging::Branch, MergeStyle::Merge) => repository.merge(&into, &tip, &sha, &message, &identity)?,
+                (Merging::Branch, MergeStyle::Squash) => repository.squash(&into, &tip, &sha, &message, &identity)?,
             };
             Ok(match merged {
                 MergeOutcome::Merged { sha: head, .. } => MergeResult::Merged { tree: repository.tree_of(&head)?, head },

@@ -53,12 +53,17 @@ fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_
     if record.approved.contains(tip) {
         return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
     }
-    let [first, second] = repository.parents_of(tip)?.try_into().unwrap_or_default();
-    if first != *recorded_tip || !record.approved.contains(&second) {
+    let mut parents = repository.parents_of(tip)?.into_iter();
+    if parents.next().as_ref() != Some(recorded_tip) {
         return Ok(false);
     }
+    let merged = match parents.next() {
+        Some(merged) => Some(merged),
+        None => repository.squashed_head(tip)?,
+    };
+    let Some(merged) = merged.filter(|merged| parents.next().is_none() && record.approved.contains(merged)) else { return Ok(false) };
     // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
-    let merged = repository.merge_commit(recorded_tip, &second, "Merged again to compare", &repository.identity("runner")?)?;
+    let merged = repository.merge_commit(recorded_tip, &merged, "Merged again to compare", &repository.identity("runner")?)?;
     Ok(match merged {
         MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(tip)?,
         MergeOutcome::Conflict { .. } => false,

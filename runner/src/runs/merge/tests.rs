@@ -9,6 +9,8 @@ use repo::testing::{commit_all_in, write_in};
 use super::*;
 use crate::fixture::TestBoard;
 
+mod squash;
+
 const PROJECT_BRANCH: &str = "vibe-relay/PROJ-001";
 
 async fn status(board: &TestBoard, task: &TaskId) -> Status {

@@ -1,9 +1,9 @@
 //! The fields for how checkouts of a project are prepared, and what was detected in its repository.
 
 use domain::board::project::Project;
-use domain::runs::profile::Profile;
 use domain::runs::profile::checks::{CheckList, Checks};
 use domain::runs::profile::detection::Detection;
+use domain::runs::profile::{MergeStyle, Profile};
 use domain::wire::ProjectPatch;
 use leptos::prelude::*;
 
@@ -22,6 +22,7 @@ pub(crate) struct ProfileFields {
     env: RwSignal<String>,
     quick: ListFields,
     full: ListFields,
+    squash: RwSignal<bool>,
 }
 
 /// Commands and their limit, as they are typed.
@@ -56,6 +57,7 @@ impl ProfileFields {
             env: RwSignal::new(String::new()),
             quick: ListFields::new(),
             full: ListFields::new(),
+            squash: RwSignal::new(false),
         };
         fields.set(profile);
         fields
@@ -69,6 +71,7 @@ impl ProfileFields {
         self.env.set(profile.env.join("\n"));
         self.quick.set(&profile.checks.quick);
         self.full.set(&profile.checks.full);
+        self.squash.set(profile.merge_style == MergeStyle::Squash);
     }
 
     /// The typed profile; `None` while the minutes are no number. The server checks the rest.
@@ -80,6 +83,7 @@ impl ProfileFields {
             reuse: lines(self.reuse),
             env: lines(self.env),
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
+            merge_style: if self.squash.get() { MergeStyle::Squash } else { MergeStyle::Merge },
         })
     }
 }
@@ -187,6 +191,13 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             value=fields.full.commands
         />
         <Minutes id="profile-full-minutes" label="Minutes for one check before the merge" value=fields.full.minutes />
+        <label class="choice">
+            <input type="checkbox" bind:checked=fields.squash />
+            <div>
+                <strong>"Squash approved work"</strong>
+                <span>"Each task becomes one commit on the project branch, with its title and description. Otherwise its commits are merged as they are."</span>
+            </div>
+        </label>
     }
     .into_any()
 }
@@ -240,8 +251,12 @@ mod tests {
     fn lists_are_typed_one_entry_on_a_line() {
         let owner = Owner::new();
         owner.with(|| {
-            let given =
-                Profile { setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()], env: vec!["NPM_TOKEN".to_owned()], ..Profile::default() };
+            let given = Profile {
+                setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()],
+                env: vec!["NPM_TOKEN".to_owned()],
+                merge_style: MergeStyle::Squash,
+                ..Profile::default()
+            };
             let fields = ProfileFields::new(&given);
             assert_eq!(fields.profile(), Some(given));
             fields.setup.set(" make deps \n\n".to_owned());
