@@ -58,7 +58,9 @@ CREATE TABLE projects (
   -- When the last agent was started for it. Projects take turns in this order.
   agent_started_at   TEXT,
   created_at         TEXT NOT NULL,
-  updated_at         TEXT NOT NULL
+  updated_at         TEXT NOT NULL,
+  -- Who approves its work.
+  review             TEXT NOT NULL DEFAULT 'agent' CHECK (review IN ('agent', 'human', 'both'))
 ) STRICT;
 
 CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;

@@ -51,6 +51,8 @@ fn refusals() -> Vec<Refusal> {
         MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
         PlanRefusal::Empty { task: task.clone() }.into(),
         MoveRefusal::SelfReview { task: task.clone() }.into(),
+        MoveRefusal::PersonApproves { task: task.clone() }.into(),
+        MoveRefusal::AgentApprovesFirst { task: task.clone(), sha: "a1".to_owned() }.into(),
         MoveRefusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() }.into(),
         MoveRefusal::NothingToApprove { task: task.clone() }.into(),
         DependencyRefusal::Unfinished { task: task.clone(), open: vec![TaskId::new(2)] }.into(),

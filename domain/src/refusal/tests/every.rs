@@ -81,6 +81,8 @@ pub(super) fn every() -> Vec<Refusal> {
         MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
         PlanRefusal::Empty { task: task.clone() }.into(),
         MoveRefusal::SelfReview { task: task.clone() }.into(),
+        MoveRefusal::PersonApproves { task: task.clone() }.into(),
+        MoveRefusal::AgentApprovesFirst { task: task.clone(), sha: "a1".to_owned() }.into(),
         MoveRefusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() }.into(),
         MoveRefusal::NothingToApprove { task: task.clone() }.into(),
         DependencyRefusal::Unfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
