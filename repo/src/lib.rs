@@ -54,6 +54,7 @@ mod snapshot;
 mod stat_cache;
 mod text_file;
 mod tracked;
+mod upstream;
 mod workdir;
 mod worktree;
 
@@ -90,3 +91,4 @@ pub use relocate::checkout_name;
 pub use rescue::{KeptCommit, RESCUE_PREFIX, Rescue};
 pub use review_round::ROUND_PREFIX;
 pub use text_file::TextFile;
+pub use upstream::{FETCHED, Upstream, upstream_reference};

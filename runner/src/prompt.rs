@@ -214,6 +214,13 @@ pub fn conflict(sha: &str, branch: &str, conflicts: &str) -> String {
     text.replace("{sha}", sha).replace("{branch}", branch).replace("{conflicts}", conflicts)
 }
 
+/// The description of the task that brings the base branch at `sha` and the project branch `branch` together. `details` is Markdown.
+pub fn sync(base_branch: &str, sha: &str, branch: &str, problem: &str, details: &str) -> String {
+    let text = include_str!("../../agents/reminder/sync.md").trim_end();
+    let text = text.replace("{base_branch}", base_branch).replace("{sha}", sha).replace("{branch}", branch).replace("{problem}", problem);
+    text.replace("{details}", details)
+}
+
 /// The comment for a coder whose work failed checks. `branch` is that into which it was merged, and `results` is Markdown.
 pub fn failed_checks(sha: &str, branch: Option<&str>, results: &str) -> String {
     let text = match branch {

@@ -66,6 +66,7 @@ fn refusals() -> Vec<Refusal> {
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
+        LandRefusal::SyncPending { base_branch: "main".to_owned(), task: TaskId::new(7) }.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
         ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),

@@ -65,6 +65,9 @@ pub(crate) struct Edit {
     /// How approved work is merged: merge (all its commits) or squash (one commit).
     #[arg(long, value_name = "STYLE")]
     merge_style: Option<MergeStyle>,
+    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    #[arg(long, value_name = "true|false")]
+    follow_base: Option<bool>,
 }
 
 /// Runs the command.
@@ -118,6 +121,7 @@ impl Edit {
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
         quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
         full.minutes = self.full_minutes.unwrap_or(full.minutes);
+        profile.follow_base = self.follow_base.unwrap_or(profile.follow_base);
         profile.merge_style = self.merge_style.unwrap_or(profile.merge_style);
         profile
     }
@@ -146,6 +150,7 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
     lines.push(format!("{:10}{}", "merge", profile.merge_style));
+    lines.push(format!("{:10}{}", "base", if profile.follow_base { "followed" } else { "not followed" }));
     lines
 }
 
@@ -168,6 +173,7 @@ mod tests {
             full_check: Vec::new(),
             full_minutes: None,
             merge_style: Some(MergeStyle::Squash),
+            follow_base: Some(false),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -182,6 +188,7 @@ mod tests {
         limit     5 minutes for each command
         full      none
         merge     squash
+        base      not followed
         ");
     }
 }

@@ -209,6 +209,8 @@ events! {
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.
         BaseMoved "project_base_moved" { sha: Sha }
+        /// What the base branch or its upstream gained was merged into the project branch.
+        BaseMerged "project_base_merged" { base_branch: String, sha: Sha }
         /// Another branch replaced the base branch.
         BaseReplaced "project_base_replaced" { branch: String, sha: Sha }
         /// The repository is in another folder.

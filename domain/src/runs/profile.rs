@@ -56,6 +56,9 @@ pub struct Profile {
     /// How approved work is merged.
     #[serde(skip_serializing_if = "MergeStyle::is_default")]
     pub merge_style: MergeStyle,
+    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    #[serde(skip_serializing_if = "is_true")]
+    pub follow_base: bool,
 }
 
 /// The reason why a profile is rejected.
@@ -78,8 +81,14 @@ impl Default for Profile {
             env: Vec::new(),
             checks: Checks::default(),
             merge_style: MergeStyle::Merge,
+            follow_base: true,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 impl Profile {

@@ -2,7 +2,7 @@
 //!
 //! It must not choose the task; the schedule did.
 
-mod conflict;
+pub(super) mod conflict;
 mod message;
 
 use std::path::Path;
@@ -18,6 +18,7 @@ use domain::runs::profile::MergeStyle;
 use repo::{MergeOutcome, RepoError};
 
 use self::conflict::Conflicts;
+use super::base;
 use super::branch::{self, project_branch};
 use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_repository};
@@ -42,11 +43,17 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
+    base::follow_before_merge(context, &project.id, id, &sha).await;
+    // The base may have moved the project branch.
+    let project = db.project(&project.id).await?;
     let (branch, tip) = match project_branch(db, &project).await {
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha };
+    // The base must become an ancestor of the project branch.
+    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
+    let style = if is_sync { MergeStyle::Merge } else { project.profile.merge_style };
+    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style };
     if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
         return Ok(());
     }
@@ -117,13 +124,14 @@ struct Step<'a> {
     tip: &'a Sha,
     /// The approved commit.
     sha: &'a Sha,
+    style: MergeStyle,
 }
 
 impl Step<'_> {
     async fn in_repository(&self, merging: Merging) -> Result<MergeResult, CheckoutError> {
         let (git_dir, into, tip, sha) = (Path::new(&self.project.git_dir), self.branch.to_owned(), self.tip.clone(), self.sha.clone());
         let own_branch = self.task.branch.clone();
-        let style = self.project.profile.merge_style;
+        let style = self.style;
         let message = message::of(self.task, style);
         // A landing of the same repository reads the project branch and must not see it move.
         let exclusive = repo::exclusive(git_dir).await?;

@@ -23,7 +23,7 @@ use domain::wire::ActivityLines;
 use tokio::sync::watch;
 
 use super::checkout::{self, CheckoutError, CheckoutPlan};
-use super::{branch, port};
+use super::{base, branch, port};
 use crate::blocking::off_thread;
 use crate::free_space;
 use crate::jail::choice::{SandboxChoice, choose};
@@ -93,6 +93,7 @@ fn text(error: db::Error) -> String {
 async fn start_run(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
+    base::follow_before_start(db, &task.card.project_id).await;
     let project = db.project(&task.card.project_id).await?;
     let sandbox = match context.choose_sandbox().await?.tier() {
         Ok(tier) => tier,

@@ -98,6 +98,7 @@ pub(super) fn every() -> Vec<Refusal> {
         ReviewRefusal::Outdated { task: task.clone(), shown: "0123456789".to_owned(), head: Some("abcdef0123".to_owned()) }.into(),
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
+        LandRefusal::SyncPending { base_branch: "main".to_owned(), task: TaskId::new(7) }.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
         ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),

@@ -23,6 +23,7 @@ pub(crate) struct ProfileFields {
     quick: ListFields,
     full: ListFields,
     squash: RwSignal<bool>,
+    follow_base: RwSignal<bool>,
 }
 
 /// Commands and their limit, as they are typed.
@@ -58,6 +59,7 @@ impl ProfileFields {
             quick: ListFields::new(),
             full: ListFields::new(),
             squash: RwSignal::new(false),
+            follow_base: RwSignal::new(true),
         };
         fields.set(profile);
         fields
@@ -71,6 +73,7 @@ impl ProfileFields {
         self.env.set(profile.env.join("\n"));
         self.quick.set(&profile.checks.quick);
         self.full.set(&profile.checks.full);
+        self.follow_base.set(profile.follow_base);
         self.squash.set(profile.merge_style == MergeStyle::Squash);
     }
 
@@ -83,6 +86,7 @@ impl ProfileFields {
             reuse: lines(self.reuse),
             env: lines(self.env),
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
+            follow_base: self.follow_base.get(),
             merge_style: if self.squash.get() { MergeStyle::Squash } else { MergeStyle::Merge },
         })
     }
@@ -192,6 +196,13 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
         />
         <Minutes id="profile-full-minutes" label="Minutes for one check before the merge" value=fields.full.minutes />
         <label class="choice">
+            <input type="checkbox" bind:checked=fields.follow_base />
+            <div>
+                <strong>"Follow the base branch"</strong>
+                <span>"What it and its upstream gain is merged into the project branch. A conflict becomes a task for a coder."</span>
+            </div>
+        </label>
+        <label class="choice">
             <input type="checkbox" bind:checked=fields.squash />
             <div>
                 <strong>"Squash approved work"</strong>
@@ -255,6 +266,7 @@ mod tests {
                 setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()],
                 env: vec!["NPM_TOKEN".to_owned()],
                 merge_style: MergeStyle::Squash,
+                follow_base: false,
                 ..Profile::default()
             };
             let fields = ProfileFields::new(&given);
