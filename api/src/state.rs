@@ -28,6 +28,9 @@ pub type MapCode = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<C
 /// Pushes the branch of a project.
 pub type Publish = dyn Fn(Caller, ProjectId, PublishOptions) -> Pin<Box<dyn Future<Output = db::Result<Project>> + Send>> + Send + Sync;
 
+/// Merges what the base branch of a project gained into its branch, before that lands.
+pub type FollowBase = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
+
 /// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
 pub struct AppState {
@@ -49,6 +52,7 @@ pub struct AppState {
     pub built_in_prompt: fn(AgentKind) -> &'static str,
     pub map_code: Arc<MapCode>,
     pub publish: Arc<Publish>,
+    pub follow_base: Arc<FollowBase>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

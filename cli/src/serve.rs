@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, MapCode, Publish, SignIn};
+use api::{AppState, DemoHooks, FollowBase, MapCode, Publish, SignIn};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -91,6 +91,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         built_in_prompt: runner::prompt::role,
         map_code: map_code(db.clone(), programs.running.clone()),
         publish: publish(db.clone()),
+        follow_base: follow_base(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
@@ -133,6 +134,14 @@ fn publish(db: Db) -> Arc<Publish> {
             let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
             publication::publish(&db, &tools, &caller, &project, options).await
         })
+    })
+}
+
+/// How the board follows the base branch before a landing.
+fn follow_base(db: Db) -> Arc<FollowBase> {
+    Arc::new(move |project| {
+        let db = db.clone();
+        Box::pin(async move { runner::follow_before_landing(&db, &project).await })
     })
 }
 

@@ -60,7 +60,12 @@ CREATE TABLE projects (
   -- When the last agent was started for it. Projects take turns in this order.
   agent_started_at   TEXT,
   created_at         TEXT NOT NULL,
-  updated_at         TEXT NOT NULL
+  updated_at         TEXT NOT NULL,
+  -- Who approves its work.
+  review             TEXT NOT NULL DEFAULT 'agent' CHECK (review IN ('agent', 'human', 'both')),
+  -- The last task that brings changes of the base branch and the project branch together, and the tip of the base with them.
+  sync_task_id       TEXT,
+  sync_sha           TEXT CHECK ((sync_task_id IS NULL) = (sync_sha IS NULL))
 ) STRICT;
 
 CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;

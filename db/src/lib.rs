@@ -51,6 +51,7 @@ pub use engine::restore::{Restored, restore};
 pub use error::{Error, Result};
 pub use figures::Figures;
 pub use retention::{Pruned, RetentionLimits};
+pub use runs::base::BaseMerge;
 pub use runs::branch::BranchRecord;
 pub use runs::check::write::NewCheckResult;
 pub use runs::checkout::LeftCheckout;

@@ -1,5 +1,6 @@
 //! Use cases of agents at work: runs, branches, merges and parkings.
 
+pub(crate) mod base;
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;

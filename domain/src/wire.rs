@@ -25,7 +25,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::board::project::PlanApproval;
+use crate::board::project::{PlanApproval, ReviewPolicy};
 use crate::board::question::Question;
 use crate::board::status::Status;
 use crate::board::takeover::Takeover;
@@ -116,6 +116,9 @@ pub struct NewProject {
     pub plan: Option<bool>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
+    /// Who approves its work. The default is an agent.
+    #[serde(default)]
+    pub review: Option<ReviewPolicy>,
     /// The budget in millionths of a US dollar. The default is in the configuration.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,
@@ -139,6 +142,9 @@ pub struct ProjectPatch {
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
+    /// Who approves its work, from now on.
+    #[serde(default)]
+    pub review: Option<ReviewPolicy>,
     #[serde(default)]
     pub claim_mode: Option<ClaimMode>,
     /// Where the files of knowledge are. Only the owner chooses it.

@@ -17,6 +17,7 @@ use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::lock::{self, LockDeadline};
+use crate::merge::SQUASHED_PREFIX;
 use crate::rescue::RESCUE_PREFIX;
 
 impl Repository {
@@ -162,11 +163,14 @@ pub(crate) fn contains(handle: &git2::Repository, tip: Oid, commit: Oid) -> bool
     tip == commit || handle.graph_descendant_of(tip, commit).unwrap_or(false)
 }
 
-fn is_rescued(handle: &git2::Repository, commit: Oid) -> Result<bool, RepoError> {
-    let reading = || "read the rescue refs".to_owned();
-    for reference in handle.references_glob(&format!("{RESCUE_PREFIX}*")).attempting(reading)? {
-        if reference.attempting(reading)?.target().is_some_and(|rescued| contains(handle, rescued, commit)) {
-            return Ok(true);
+/// Whether a reference for rescued or squashed work keeps `commit`.
+fn is_kept(handle: &git2::Repository, commit: Oid) -> Result<bool, RepoError> {
+    let reading = || "read the references of kept work".to_owned();
+    for prefix in [SQUASHED_PREFIX, RESCUE_PREFIX] {
+        for reference in handle.references_glob(&format!("{prefix}*")).attempting(reading)? {
+            if reference.attempting(reading)?.target().is_some_and(|kept| contains(handle, kept, commit)) {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

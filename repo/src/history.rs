@@ -11,6 +11,7 @@ use crate::branch::tip;
 use crate::error::{Attempt, RepoError};
 use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
+use crate::merge::merged_head;
 
 /// One commit in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Repository {
         while let Some(id) = next {
             let commit = find_commit(&handle, id)?;
             let first = commit.parent_ids().next();
-            if commit.parent_ids().skip(1).any(|parent| parent == head) {
+            if merged_head(&commit) == Some(head) {
                 return Ok(first.map(sha));
             }
             next = first;

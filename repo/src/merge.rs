@@ -3,6 +3,10 @@
 //! Must not decide when to merge. `land` moves branches that a human may have checked out.
 
 mod conflict;
+mod squash;
+
+pub use squash::SQUASHED_PREFIX;
+pub(crate) use squash::merged_head;
 
 use std::collections::BTreeSet;
 
@@ -33,16 +37,30 @@ impl Repository {
     /// changes; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
     pub fn merge(&self, branch: &str, from: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
         let outcome = self.merge_commit(from, head, message, identity)?;
-        match &outcome {
+        self.advance_to(branch, from, &outcome, message)?;
+        Ok(outcome)
+    }
+
+    /// As [`Repository::merge`], with one commit that has the changes of `head`, as [`Repository::squash_commit`] creates it.
+    ///
+    /// # Errors
+    /// As [`Repository::merge`].
+    pub fn squash(&self, branch: &str, from: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
+        let outcome = self.squash_commit(from, head, message, identity)?;
+        self.advance_to(branch, from, &outcome, message)?;
+        Ok(outcome)
+    }
+
+    fn advance_to(&self, branch: &str, from: &Sha, outcome: &MergeOutcome, message: &str) -> Result<(), RepoError> {
+        match outcome {
             MergeOutcome::Merged { sha: new, already: false } => {
                 let subject = message.lines().next().unwrap_or_default();
-                self.advance(branch, from, new, &format!("vibe-relay: {subject}"))?;
+                self.advance(branch, from, new, &format!("vibe-relay: {subject}"))
             }
             // The earlier merge may not have been synced: another program made it, or a kill interrupted ours.
-            MergeOutcome::Merged { already: true, .. } => self.sync_branch(branch)?,
-            MergeOutcome::Conflict { .. } => {}
+            MergeOutcome::Merged { already: true, .. } => self.sync_branch(branch),
+            MergeOutcome::Conflict { .. } => Ok(()),
         }
-        Ok(outcome)
     }
 
     /// Creates the commit that merges `head` into `base` without moving a branch. The caller can check it, then move to it
@@ -54,23 +72,33 @@ impl Repository {
         let (base, head) = (oid(base)?, oid(head)?);
         // Attribute files of the base apply (`merge=union`), not those of the merged work.
         let handle = self.handle_with_tree(base)?;
-        let ours = find_commit(&handle, base)?;
-        let theirs = find_commit(&handle, head)?;
+        let (ours, theirs) = (find_commit(&handle, base)?, find_commit(&handle, head)?);
         if contains(&handle, base, head) {
             return Ok(MergeOutcome::Merged { sha: sha(base), already: true });
         }
-        let merging = || format!("merge {head} into {base}");
-        let mut options = MergeOptions::new();
-        let mut merged = handle.merge_commits(&ours, &theirs, Some(options.find_renames(true))).attempting(merging)?;
-        if merged.has_conflicts() {
-            return Ok(MergeOutcome::Conflict { paths: conflicts(&merged).attempting(merging)? });
+        match merged_tree(&handle, base, head)? {
+            Ok(tree) => Ok(MergeOutcome::Merged { sha: sha(commit(&handle, tree, &[&ours, &theirs], message, identity)?), already: false }),
+            Err(paths) => Ok(MergeOutcome::Conflict { paths }),
         }
-        let tree: Oid = merged.write_tree_to(&handle).attempting(merging)?;
-        let tree = handle.find_tree(tree).attempting(merging)?;
-        let signature = identity.signature()?;
-        let commit = handle.commit(None, &signature, &signature, message, &tree, &[&ours, &theirs]).attempting(merging)?;
-        Ok(MergeOutcome::Merged { sha: sha(commit), already: false })
     }
+}
+
+/// Merges in memory, and writes the tree of the result. The error is the list of conflicts.
+fn merged_tree(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Result<Oid, Vec<String>>, RepoError> {
+    let merging = || format!("merge {head} into {base}");
+    let mut merged = merge_in_memory(handle, base, head)?;
+    if merged.has_conflicts() {
+        return Ok(Err(conflicts(&merged).attempting(merging)?));
+    }
+    Ok(Ok(merged.write_tree_to(handle).attempting(merging)?))
+}
+
+/// Creates a commit that no branch has.
+fn commit(handle: &git2::Repository, tree: Oid, parents: &[&git2::Commit<'_>], message: &str, identity: &Identity) -> Result<Oid, RepoError> {
+    let writing = || "write a commit".to_owned();
+    let tree = handle.find_tree(tree).attempting(writing)?;
+    let signature = identity.signature()?;
+    handle.commit(None, &signature, &signature, message, &tree, parents).attempting(writing)
 }
 
 impl Repository {

@@ -17,7 +17,7 @@ use crate::branch::{contains, reference_target};
 use crate::checkout::{Head, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
-use crate::rescue::{RESCUE_PREFIX, require_rescue_prefix};
+use crate::rescue::{RESCUE_PREFIX, RESCUED, require_rescue_prefix};
 use crate::stat_cache::StatCache;
 
 pub(crate) use link::nested_links;
@@ -79,7 +79,7 @@ impl Repository {
             (_, [only]) => *only,
             (_, parents) => self.join(&handle, &nested.path, parents)?,
         };
-        self.write_rescue_ref(&handle, reference, earlier, kept)?;
+        self.keep(&handle, reference, earlier, kept, RESCUED)?;
         Ok(NestedWork::Kept)
     }
 

@@ -24,6 +24,9 @@ pub const RESCUE_PREFIX: &str = "refs/vibe-relay/rescue/";
 /// Maximum size of all preserved files together. More is left where it is, because the human decides what of it matters.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
 
+/// The line in the log of a rescue ref.
+pub(crate) const RESCUED: &str = "vibe-relay: rescued";
+
 /// Result of a rescue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rescue {
@@ -67,7 +70,7 @@ impl Repository {
                     .attempting(|| format!("commit what is in {}", worktree.display()))?
             }
         };
-        self.write_rescue_ref(&handle, reference, earlier, kept)?;
+        self.keep(&handle, reference, earlier, kept, RESCUED)?;
         Ok(Some(Rescue { sha: sha(kept), skipped }))
     }
 
@@ -81,20 +84,20 @@ impl Repository {
         let commit = find_commit(&handle, oid(commit)?)?.id();
         let earlier = reference_target(&handle, reference)?;
         match earlier {
-            Some(earlier) if contains(&handle, earlier, commit) => self.write_rescue_ref(&handle, reference, Some(earlier), earlier),
+            Some(earlier) if contains(&handle, earlier, commit) => self.keep(&handle, reference, Some(earlier), earlier, RESCUED),
             Some(earlier) if !contains(&handle, commit, earlier) => Err(RepoError::RescueTaken { reference: reference.to_owned() }),
-            _ => self.write_rescue_ref(&handle, reference, earlier, commit),
+            _ => self.keep(&handle, reference, earlier, commit, RESCUED),
         }
     }
 
     /// Syncs the objects, then points `reference` from `earlier` to `kept`. Syncs the reference even if it points there
     /// already, because an earlier attempt may have been killed before its sync.
-    pub(crate) fn write_rescue_ref(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
+    pub(crate) fn keep(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid, message: &str) -> Result<(), RepoError> {
         self.sync_objects()?;
         if earlier == Some(kept) {
             return sync_reference(self.git_dir(), reference);
         }
-        set_reference(handle, reference, earlier, kept, "vibe-relay: rescued")
+        set_reference(handle, reference, earlier, kept, message)
     }
 }
 

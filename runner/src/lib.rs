@@ -30,6 +30,7 @@ pub mod transcript;
 pub mod warroom;
 mod watch;
 
+pub use runs::base::follow_before_landing;
 pub use runs::publication;
 pub use supervisor::supervise;
 

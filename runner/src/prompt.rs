@@ -207,10 +207,18 @@ pub fn denial(tool: &str, reason: Option<&str>) -> String {
     include_str!("../../agents/reminder/denied.md").trim_end().replace("{tool}", tool).replace("{reason}", &reason)
 }
 
-/// The comment for a coder whose branch cannot be merged. `paths` is a Markdown list.
-pub fn conflict(sha: &str, branch: &str, paths: &str) -> String {
+/// The comment for a coder whose branch cannot be merged. `conflicts` is Markdown.
+pub fn conflict(sha: &str, branch: &str, conflicts: &str) -> String {
     let text = include_str!("../../agents/reminder/conflict.md").trim_end();
-    text.replace("{sha}", sha).replace("{branch}", branch).replace("{paths}", paths)
+    // The conflicts last, because they may contain anything.
+    text.replace("{sha}", sha).replace("{branch}", branch).replace("{conflicts}", conflicts)
+}
+
+/// The description of the task that brings the base branch at `sha` and the project branch `branch` together. `details` is Markdown.
+pub fn sync(base_branch: &str, sha: &str, branch: &str, problem: &str, details: &str) -> String {
+    let text = include_str!("../../agents/reminder/sync.md").trim_end();
+    let text = text.replace("{base_branch}", base_branch).replace("{sha}", sha).replace("{branch}", branch).replace("{problem}", problem);
+    text.replace("{details}", details)
 }
 
 /// The comment for a coder whose work failed checks. `branch` is that into which it was merged, and `results` is Markdown.

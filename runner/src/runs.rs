@@ -1,7 +1,8 @@
-//! Nouns of a run: its start, checkout, branch, port, parking and merge.
+//! Nouns of a run: its start, checkout, branch, base, port, parking and merge.
 //!
 //! Nothing here decides what happens next; `schedule` does.
 
+pub(crate) mod base;
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;

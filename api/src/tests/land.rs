@@ -48,6 +48,21 @@ async fn conflict_with_the_base_branch_lists_the_files() {
 }
 
 #[tokio::test]
+async fn landing_waits_for_the_task_that_brings_the_base_together() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    let sha = "1".repeat(40);
+    let task = server.state.db.create_sync_task(&project, &sha, "Merge main", "It conflicts.").await.unwrap().unwrap();
+    let answer = land(&server).await;
+    assert_eq!(refusal(&answer), (StatusCode::CONFLICT, "sync-pending".into()));
+    assert!(answer.json()["detail"].as_str().unwrap().contains(task.as_str()), "{}", answer.json());
+    let cancelled = server.call("post", &format!("/api/tasks/{task}/cancel"), r#"{"reason": "obsolete"}"#).await;
+    assert_eq!(cancelled.status, StatusCode::OK);
+    assert_eq!(land(&server).await.status, StatusCode::OK, "a person does not want these changes");
+}
+
+#[tokio::test]
 async fn unapproved_commits_are_not_landed() {
     let server = TestServer::new().await;
     let project = server.project().await;

@@ -115,6 +115,7 @@ impl TestServer {
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
             publish: publish(db.clone()),
+            follow_base: Arc::new(|_| Box::pin(async {})),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,

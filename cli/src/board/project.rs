@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use domain::board::card::Card;
 use domain::board::flow::Flow;
-use domain::board::project::{PlanApproval, Project};
+use domain::board::project::{PlanApproval, Project, ReviewPolicy};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
@@ -42,6 +42,9 @@ pub(crate) enum Command {
         /// Budget in US dollars; default: the configured one.
         #[arg(long, value_name = "USD")]
         budget: Option<f64>,
+        /// Who approves its work: agent, human, or both; default: agent.
+        #[arg(long, value_name = "WHO")]
+        review: Option<ReviewPolicy>,
     },
     /// Show a project's board.
     Show {
@@ -60,6 +63,9 @@ pub(crate) enum Command {
         /// Another base branch, for example because yours was renamed.
         #[arg(long, value_name = "BRANCH")]
         base_branch: Option<String>,
+        /// Who approves its work: agent, human, or both.
+        #[arg(long, value_name = "WHO")]
+        review: Option<ReviewPolicy>,
     },
     /// Name the folder that the repository of a project was moved to. It holds for every project on that repository.
     Relocate {
@@ -118,7 +124,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
             }
         }
-        Command::New { title, goal, repo, base, ask, budget } => {
+        Command::New { title, goal, repo, base, ask, budget, review } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
             let new = NewProject {
                 title,
@@ -129,6 +135,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 plan_approval: ask.then_some(PlanApproval::Ask),
                 budget_micro_usd: budget.map(micro_usd),
                 profile: None,
+                review,
             };
             let project: Project = client.post("/api/projects", &new).await?;
             output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));
@@ -139,8 +146,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let board = client.get(&format!("/api/projects/{id}/board")).await?;
             show(&board, &client.get(&format!("/api/projects/{id}/usage")).await?, &server.runner);
         }
-        Command::Edit { project, title, goal, base_branch } => {
-            let patch = ProjectPatch { title, description: goal, base_branch, ..ProjectPatch::default() };
+        Command::Edit { project, title, goal, base_branch, review } => {
+            let patch = ProjectPatch { title, description: goal, base_branch, review, ..ProjectPatch::default() };
             let project: Project = client.patch(&format!("/api/projects/{}", project.parse::<ProjectId>()?), &patch).await?;
             output::line(format!("{}  {}  ({} → {})", project.id, project.title, project.integration_branch, project.base_branch));
         }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::runs::evidence::RepositoryInfo;
-use domain::runs::profile::Profile;
+use domain::runs::profile::{MergeStyle, Profile};
 use domain::wire::ProjectPatch;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -68,6 +68,12 @@ pub(crate) struct Edit {
     /// Line of shell that starts the app on the port {port}, which is also in PORT.
     #[arg(long, value_name = "LINE")]
     preview: Option<String>,
+    /// How approved work is merged: merge (all its commits) or squash (one commit).
+    #[arg(long, value_name = "STYLE")]
+    merge_style: Option<MergeStyle>,
+    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    #[arg(long, value_name = "true|false")]
+    follow_base: Option<bool>,
 }
 
 /// Runs the command.
@@ -123,6 +129,8 @@ impl Edit {
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
         quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
         full.minutes = self.full_minutes.unwrap_or(full.minutes);
+        profile.follow_base = self.follow_base.unwrap_or(profile.follow_base);
+        profile.merge_style = self.merge_style.unwrap_or(profile.merge_style);
         profile
     }
 }
@@ -151,6 +159,8 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
     lines.extend(list("preview", profile.preview.as_slice()));
+    lines.push(format!("{:10}{}", "merge", profile.merge_style));
+    lines.push(format!("{:10}{}", "base", if profile.follow_base { "followed" } else { "not followed" }));
     lines
 }
 
@@ -174,6 +184,8 @@ mod tests {
             full_check: Vec::new(),
             full_minutes: None,
             preview: Some("npm run dev -- --port {port}".to_owned()),
+            merge_style: Some(MergeStyle::Squash),
+            follow_base: Some(false),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -189,6 +201,8 @@ mod tests {
         limit     5 minutes for each command
         full      none
         preview   npm run dev -- --port {port}
+        merge     squash
+        base      not followed
         ");
     }
 }

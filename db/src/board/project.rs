@@ -51,8 +51,8 @@ impl Db {
                 let profile = new.profile.map(|given| checked_profile(&caller, given)).transpose()?.as_ref().map(serde_json::to_string).transpose()?;
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, profile, allowed_access)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11,
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, review, profile, allowed_access)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $13,
                              COALESCE($12, (SELECT profile FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '{}'),
                              COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'))",
                 )
@@ -68,6 +68,7 @@ impl Db {
                 .bind(checked_budget(new.budget_micro_usd)?)
                 .bind(tx.now.to_string())
                 .bind(profile)
+                .bind(new.review.unwrap_or_default().as_str())
                 .execute(&mut tx.connection)
                 .await?;
                 context::insert_own(tx, &caller, &id, None, &title).await?;
@@ -135,6 +136,7 @@ impl Db {
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 let claim_mode = patch.claim_mode.unwrap_or(before.claim_mode);
+                let review = patch.review.filter(|review| *review != before.review);
                 let moved = patch.knowledge.filter(|place| *place != before.knowledge);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let max_coders = if patch.max_coders.is_some() { checked_coders(patch.max_coders)? } else { before.max_coders };
@@ -144,7 +146,7 @@ impl Db {
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
-                let is_unchanged = is_unchanged && max_coders == before.max_coders;
+                let is_unchanged = is_unchanged && max_coders == before.max_coders && review.is_none();
                 if is_unchanged && allowed.is_none() && base.is_none() && profile.is_none() && moved.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
@@ -167,6 +169,9 @@ impl Db {
                 .await?;
                 if budget != before.budget_micro_usd {
                     limit::reset(tx, &caller, LimitScope::Project, id.as_str()).await?;
+                }
+                if let Some(review) = review {
+                    write::set_review(tx, &caller, &id, review).await?;
                 }
                 if let Some(place) = moved {
                     caller.require_owner("choosing where knowledge is kept")?;

@@ -11,6 +11,7 @@ use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::MoveRequest;
+use crate::board::task::write::review_policy;
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::consequences::task_moved::move_task;
@@ -25,16 +26,18 @@ impl Db {
     /// done.
     ///
     /// # Errors
-    /// When the task is no longer approved at `sha`, or a check of the project has not passed on `tree`.
+    /// When the task is no longer approved at `sha`, the project wants the approval of a person, or a check of it has not passed on `tree`.
     pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str, tree: &str) -> Result<Task> {
         let (id, sha, name, head, tree) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned(), tree.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 let task = require_approved(tx, &id, &sha).await?;
                 let project = task.card.project_id.clone();
+                review_policy::require_approval_for_merge(tx, &task.card).await?;
                 check::require_passed(&mut tx.connection, &task.card, &head, &tree).await?;
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
-                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL WHERE id = $1")
+                // Whoever reopens it goes on from what was merged: a squashed commit is not an ancestor of that.
+                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL, replace_tree = worktree_path IS NOT NULL WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)
                     .execute(&mut tx.connection)

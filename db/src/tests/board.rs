@@ -17,6 +17,7 @@ mod replay;
 mod report;
 mod retry;
 mod review;
+mod review_policy;
 mod round;
 mod search;
 mod statistics;

@@ -1,5 +1,6 @@
 //! Tests of runs, parking, branches and merges.
 
+mod base;
 mod branch;
 mod check;
 mod checkout;

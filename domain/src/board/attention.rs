@@ -44,6 +44,8 @@ vocabulary! {
         OftenUpdated = "often_updated",
         /// Its approved commit changes protected paths, and a person must approve it too.
         ProtectedPaths = "protected_paths",
+        /// A person reviews the work of its project.
+        Review = "review",
         /// Its agent asks whether it may use a tool.
         Permission = "permission",
         /// A setup command of the project failed in its checkout.
@@ -61,6 +63,11 @@ impl AttentionKind {
     /// permission request with its answer.
     pub const fn survives_release(self) -> bool {
         matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive | Self::Permission | Self::Interrupted)
+    }
+
+    /// Whether a person decides it in the review of the task.
+    pub const fn is_review(self) -> bool {
+        matches!(self, Self::ProtectedPaths | Self::Review)
     }
 
     /// Whether it remains when its task gets an assignee, who can resolve anything but a cancelled dependency.
@@ -192,6 +199,16 @@ impl Attention {
     pub fn protected_paths(change: &ProtectedChange) -> Self {
         let detail = format!("The approved commit changes protected paths: {}. Press Approve to merge it, or send it back.", change.named());
         Self::new(AttentionKind::ProtectedPaths, detail)
+    }
+
+    /// Creates the attention for work that a person reviews, perhaps after an agent approved it.
+    pub fn review(is_approved: bool) -> Self {
+        let who = if is_approved {
+            "An agent approved it, and a person reviews the work of this project, too"
+        } else {
+            "A person reviews the work of this project"
+        };
+        Self::new(AttentionKind::Review, format!("{who}. Press Approve to merge it, or send it back."))
     }
 
     /// Creates the attention for a checkout that could not be set up.

@@ -95,10 +95,10 @@ impl Card {
         self.status == Status::InReview && self.approved_sha.is_some()
     }
 
-    /// Whether it is approved, but not by a person, and changes protected paths.
+    /// Whether it is approved, but not by a person.
     pub fn lacks_approval_of_a_person(&self) -> bool {
         let by_person = self.contributors.approved_by.as_deref().is_some_and(is_person);
-        self.is_approved() && self.protected_paths.is_some() && !by_person
+        self.is_approved() && !by_person
     }
 
     /// Whether its work is in the project branch.

@@ -90,7 +90,7 @@ impl Decision {
         if let Some(scope) = attention.limit {
             return (Self::Budget { scope, limit: None, detail }, false);
         }
-        if attention.kind == AttentionKind::ProtectedPaths {
+        if attention.kind.is_review() {
             return (Self::Review { sha: approved.cloned(), detail }, true);
         }
         let decision = Self::Attention {
@@ -143,7 +143,7 @@ mod tests {
             let (decision, waits) = of(kind, Status::InProgress);
             assert!(waits, "{kind}: an open task does not go on");
             let is_review = matches!(decision, Decision::Review { .. });
-            assert_eq!(is_review, kind == AttentionKind::ProtectedPaths);
+            assert_eq!(is_review, kind.is_review());
             assert_eq!(of(kind, Status::Done).1, is_review, "{kind}: nothing waits for a finished task");
         }
         let limited = Attention { limit: Some(LimitScope::Task), ..Attention::new(AttentionKind::Budget, "why") };

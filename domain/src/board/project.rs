@@ -41,6 +41,35 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// Who approves work before it is merged.
+    ReviewPolicy, "review" {
+        /// An agent or a person.
+        Agent = "agent",
+        /// A person. No reviewer starts.
+        Human = "human",
+        /// First an agent, then a person.
+        Both = "both",
+    }
+}
+
+impl Default for ReviewPolicy {
+    fn default() -> Self {
+        Self::Agent
+    }
+}
+
+impl ReviewPolicy {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether nothing is merged without the approval of a person.
+    pub fn needs_person(self) -> bool {
+        self != Self::Agent
+    }
+}
+
 /// A project and its branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Project {
@@ -74,6 +103,9 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
     pub plan_approval: PlanApproval,
+    /// Who approves its work.
+    #[serde(default, skip_serializing_if = "ReviewPolicy::is_default")]
+    pub review: ReviewPolicy,
     /// Whether edits of files that another agent claimed are refused.
     pub claim_mode: ClaimMode,
     pub knowledge: KnowledgePlace,
@@ -181,6 +213,8 @@ events! {
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.
         BaseMoved "project_base_moved" { sha: Sha }
+        /// What the base branch or its upstream gained was merged into the project branch.
+        BaseMerged "project_base_merged" { base_branch: String, sha: Sha }
         /// Another branch replaced the base branch.
         BaseReplaced "project_base_replaced" { branch: String, sha: Sha }
         /// The repository is in another folder.

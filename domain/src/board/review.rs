@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
-use crate::board::attention::AttentionKind;
 use crate::board::card::Card;
 use crate::board::comment::{AuthorRole, Comment};
 use crate::board::status::Status;
@@ -143,7 +142,7 @@ pub struct Decisions {
 impl Decisions {
     /// The decisions about a task at the commit `head`, for a person who may work on the board or only read.
     pub fn of(card: &Card, head: Option<&Sha>, may_work: bool) -> Self {
-        let awaits_person = card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ProtectedPaths);
+        let awaits_person = card.attention.as_ref().is_some_and(|attention| attention.kind.is_review());
         let is_legal = |to| card.status == Status::InReview && rule(card.phase, card.status, to, Mover::Human).is_some();
         let is_approved = head.is_some() && card.approved_sha.as_ref() == head && !awaits_person;
         let why_not = if !may_work {

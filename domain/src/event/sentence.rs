@@ -240,6 +240,7 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::Erased {} => "did something in a project that was removed".to_owned(),
         ProjectEvent::BranchMoved { sha } => format!("moved the project branch to {}", short(sha)),
         ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
+        ProjectEvent::BaseMerged { base_branch, sha } => format!("merged {base_branch} at {} into the project branch", short(sha)),
         ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),
         ProjectEvent::Relocated { repo_path } => format!("recorded that the repository is in {repo_path}"),
         ProjectEvent::Published { remote, branch, sha, pull_request } => {

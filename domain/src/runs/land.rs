@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
-use crate::id::ProjectId;
+use crate::id::{ProjectId, TaskId};
 use crate::refusal::category::refusals;
 use crate::runs::evidence::{Sha, short};
 use crate::text::excerpt;
@@ -82,6 +82,8 @@ refusals! {
         NothingToLand { detail: String } => Unprocessable "nothing-to-land",
         #[error("landing would bring back to {base_branch} what was removed from it: {}; nothing was changed", named(returning))]
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
+        #[error("{base_branch} gained changes that conflict with the project branch, and {task} brings them together; nothing was changed")]
+        SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
     }
@@ -91,6 +93,7 @@ impl LandRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
+            Self::SyncPending { task, .. } => format!("Land when {task} is done, or cancel it to land without these changes."),
             Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;

@@ -12,12 +12,29 @@ use utoipa::ToSchema;
 use crate::runs::profile::checks::Checks;
 use crate::runs::protected_paths;
 use crate::text::excerpt;
+use crate::vocabulary::vocabulary;
 
 const MAX_COMMANDS: usize = 20;
 const MAX_COMMAND_BYTES: usize = 4_000;
 const MAX_PATHS: usize = 50;
 const MAX_NAMES: usize = 50;
 const MAX_MINUTES: u32 = 240;
+
+vocabulary! {
+    /// How approved work becomes part of the project branch.
+    MergeStyle, "merge style" {
+        /// With all its commits, by a merge commit.
+        Merge = "merge",
+        /// As one commit.
+        Squash = "squash",
+    }
+}
+
+impl MergeStyle {
+    fn is_default(&self) -> bool {
+        *self == Self::Merge
+    }
+}
 
 /// How checkouts of a project are prepared, and its work is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -43,6 +60,12 @@ pub struct Profile {
     /// `PORT_2` and `{port_2}` are another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// How approved work is merged.
+    #[serde(skip_serializing_if = "MergeStyle::is_default")]
+    pub merge_style: MergeStyle,
+    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    #[serde(skip_serializing_if = "is_true")]
+    pub follow_base: bool,
 }
 
 /// The reason why a profile is rejected.
@@ -66,8 +89,15 @@ impl Default for Profile {
             env: Vec::new(),
             checks: Checks::default(),
             preview: None,
+            merge_style: MergeStyle::Merge,
+            follow_base: true,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 impl Profile {

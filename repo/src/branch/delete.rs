@@ -11,13 +11,13 @@ use std::path::Path;
 use git2::Oid;
 
 use super::packed::{PackedReferences, path_in};
-use super::{branch_ref, contains, is_rescued, tip};
+use super::{branch_ref, contains, is_kept, tip};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, sha};
 use crate::lock::{LockFile, remove_stale};
 
 impl Repository {
-    /// Deletes `branch` if `kept_by` or a rescue ref contains its tip. Returns whether the branch existed.
+    /// Deletes `branch` if `kept_by` or a reference for kept work contains its tip. Returns whether the branch existed.
     ///
     /// # Errors
     /// [`RepoError::CommitsNotKept`] if commits would be lost, [`RepoError::CheckedOut`] if a checkout uses the branch,
@@ -36,7 +36,7 @@ impl Repository {
             return Err(RepoError::CheckedOut { branch: branch.to_owned(), path: checkout.workdir });
         }
         let kept = kept_by != branch && tip(&handle, kept_by)?.is_some_and(|other| contains(&handle, other, old));
-        if !kept && !is_rescued(&handle, old)? {
+        if !kept && !is_kept(&handle, old)? {
             return Err(RepoError::CommitsNotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
         }
         delete_reference(self.git_dir(), &name, old)

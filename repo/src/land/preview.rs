@@ -13,7 +13,7 @@ use crate::diff::DiffLimits;
 use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::history::Commit;
-use crate::merge::conflicts_of;
+use crate::merge::{conflicts_of, merged_head};
 use crate::stat_cache::StatCache;
 use crate::workdir::display_paths;
 
@@ -81,12 +81,11 @@ impl Repository {
         for _ in 0..MAX_COUNTED {
             let Some(id) = next.filter(|id| !contains(&handle, base, *id)) else { break };
             let commit = find_commit(&handle, id)?;
-            let mut parents = commit.parent_ids();
-            next = parents.next();
-            if let (Some(first), Some(merged)) = (next, parents.next()) {
-                let own = self.log(&sha(first), &sha(merged), MAX_COUNTED)?.len();
-                counted.insert(sha(merged), u32::try_from(own).unwrap_or(u32::MAX));
-            }
+            next = commit.parent_ids().next();
+            let Some((first, merged)) = next.zip(merged_head(&commit)) else { continue };
+            let is_squashed = commit.parent_count() == 1;
+            let own = if is_squashed { 1 } else { self.log(&sha(first), &sha(merged), MAX_COUNTED)?.len() };
+            counted.insert(sha(merged), u32::try_from(own).unwrap_or(u32::MAX));
         }
         Ok(counted)
     }

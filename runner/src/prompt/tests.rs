@@ -48,6 +48,7 @@ fn project() -> Project {
         knowledge: domain::warroom::knowledge::KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
+        review: domain::board::project::ReviewPolicy::default(),
         profile: domain::runs::profile::Profile::default(),
         profile_version: 1,
         paused_at: None,

@@ -172,6 +172,11 @@ pub(super) async fn request_repair(db: &Db, task: &TaskId, why: &str) -> db::Res
 
 /// The comment for a coder whose work failed checks: `branch` is that into which it was merged.
 pub(super) fn text(sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> String {
+    prompt::failed_checks(sha, branch, &results_markdown(failed))
+}
+
+/// The ends of the outputs of failed checks, as Markdown.
+pub(super) fn results_markdown(failed: &[CheckResult]) -> String {
     let mut left = MAX_SENT_CHARS;
     let shown = failed.iter().map(|result| {
         let characters = result.tail.chars().count().min(left);
@@ -181,7 +186,7 @@ pub(super) fn text(sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> S
         let lines: Vec<String> = tail.lines().map(|line| format!("    {line}").trim_end().to_owned()).collect();
         format!("`{}` {}:\n\n{}", result.command, result.sentence(), lines.join("\n")).trim_end().to_owned()
     });
-    prompt::failed_checks(sha, branch, &shown.collect::<Vec<_>>().join("\n\n"))
+    shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The folder of all checks, with one folder for each project.

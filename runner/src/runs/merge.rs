@@ -2,6 +2,9 @@
 //!
 //! It must not choose the task; the schedule did.
 
+pub(super) mod conflict;
+mod message;
+
 use std::path::Path;
 
 use db::Db;
@@ -11,25 +14,22 @@ use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
+use domain::runs::profile::MergeStyle;
 use repo::{MergeOutcome, RepoError};
 
+use self::conflict::Conflicts;
+use super::base;
 use super::branch::{self, project_branch};
 use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_repository};
-use crate::prompt;
 use crate::runs::run::RunContext;
-
-/// How many conflicting files the comment lists.
-const MAX_LISTED_PATHS: usize = 50;
 
 enum MergeResult {
     Merged {
         head: String,
         tree: Sha,
     },
-    Conflict {
-        paths: Vec<String>,
-    },
+    Conflict(Conflicts),
     /// The task's branch no longer points to the approved commit.
     Moved,
 }
@@ -43,11 +43,17 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
+    base::follow_before_merge(context, &project.id, id, &sha).await;
+    // The base may have moved the project branch.
+    let project = db.project(&project.id).await?;
     let (branch, tip) = match project_branch(db, &project).await {
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha };
+    // The base must become an ancestor of the project branch.
+    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
+    let style = if is_sync { MergeStyle::Merge } else { project.profile.merge_style };
+    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style };
     if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
         return Ok(());
     }
@@ -59,7 +65,7 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     let recorded = match merged {
         MergeResult::Merged { head, tree } => db.record_merge(id, &sha, &branch, &head, &tree).await.map(drop),
         MergeResult::Moved => db.revoke_approval(id, &sha).await,
-        MergeResult::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict_text(&sha, &branch, &paths)).await.map(drop),
+        MergeResult::Conflict(conflicts) => db.record_merge_failure(id, &sha, &conflict::text(&sha, &branch, &conflicts)).await.map(drop),
     };
     settled(db, id, &sha, recorded).await
 }
@@ -102,14 +108,6 @@ fn is_approved_at(card: &Card, sha: &str) -> bool {
     card.is_approved() && card.approved_sha.as_deref() == Some(sha)
 }
 
-fn conflict_text(sha: &str, branch: &str, paths: &[String]) -> String {
-    let mut listed: Vec<String> = paths.iter().take(MAX_LISTED_PATHS).map(|path| format!("- {path}")).collect();
-    if paths.len() > MAX_LISTED_PATHS {
-        listed.push(format!("- and {} more", paths.len() - MAX_LISTED_PATHS));
-    }
-    prompt::conflict(sha, branch, &listed.join("\n"))
-}
-
 /// The effect of a merge on the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Merging {
@@ -126,13 +124,15 @@ struct Step<'a> {
     tip: &'a Sha,
     /// The approved commit.
     sha: &'a Sha,
+    style: MergeStyle,
 }
 
 impl Step<'_> {
     async fn in_repository(&self, merging: Merging) -> Result<MergeResult, CheckoutError> {
         let (git_dir, into, tip, sha) = (Path::new(&self.project.git_dir), self.branch.to_owned(), self.tip.clone(), self.sha.clone());
         let own_branch = self.task.branch.clone();
-        let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = self.task.card.id, title = self.task.card.title);
+        let style = self.style;
+        let message = message::of(self.task, style);
         // A landing of the same repository reads the project branch and must not see it move.
         let exclusive = repo::exclusive(git_dir).await?;
         with_repository(git_dir, move |repository| {
@@ -145,13 +145,15 @@ impl Step<'_> {
                 return Ok(MergeResult::Moved);
             }
             let identity = repository.identity("runner")?;
-            let merged = match merging {
-                Merging::Nothing => repository.merge_commit(&tip, &sha, &message, &identity)?,
-                Merging::Branch => repository.merge(&into, &tip, &sha, &message, &identity)?,
+            let merged = match (merging, style) {
+                (Merging::Nothing, MergeStyle::Merge) => repository.merge_commit(&tip, &sha, &message, &identity)?,
+                (Merging::Nothing, MergeStyle::Squash) => repository.squash_commit(&tip, &sha, &message, &identity)?,
+                (Merging::Branch, MergeStyle::Merge) => repository.merge(&into, &tip, &sha, &message, &identity)?,
+                (Merging::Branch, MergeStyle::Squash) => repository.squash(&into, &tip, &sha, &message, &identity)?,
             };
             Ok(match merged {
                 MergeOutcome::Merged { sha: head, .. } => MergeResult::Merged { tree: repository.tree_of(&head)?, head },
-                MergeOutcome::Conflict { paths } => MergeResult::Conflict { paths },
+                MergeOutcome::Conflict { paths } => MergeResult::Conflict(Conflicts { paths, files: repository.conflicts(&tip, &sha)? }),
             })
         })
         .await

@@ -21,9 +21,9 @@ use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::wire::ActivityLines;
 use tokio::sync::watch;
 
-use super::branch;
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::port::lease_ports;
+use super::{base, branch};
 use crate::free_space;
 use crate::jail::choice::{SandboxChoice, choose};
 use crate::preflight::CHECK_INTERVAL;
@@ -92,6 +92,7 @@ fn text(error: db::Error) -> String {
 async fn start_run(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
+    base::follow_before_start(db, &task.card.project_id).await;
     let project = db.project(&task.card.project_id).await?;
     let sandbox = match context.choose_sandbox().await?.tier() {
         Ok(tier) => tier,

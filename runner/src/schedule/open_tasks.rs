@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use db::TaskSnapshot;
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
+use domain::board::project::ReviewPolicy;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
@@ -66,10 +67,7 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, undecided);
                 continue;
             }
-            if let Some(change) =
-                card.protected_paths.as_ref().filter(|_| self.config.protected_paths_need_human && card.lacks_approval_of_a_person())
-            {
-                let Attention { kind, detail, .. } = Attention::protected_paths(change);
+            if let Some(Attention { kind, detail, .. }) = self.review_by_person(card) {
                 self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind, detail });
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
@@ -124,6 +122,17 @@ impl<'a> Scheduler<'a> {
             candidates.push(candidate(card));
         }
         candidates
+    }
+
+    /// The review that only a person can do: of submitted work, or of work that an agent approved.
+    fn review_by_person(&self, card: &Card) -> Option<Attention> {
+        let policy = self.state.projects.get(&card.project_id).map_or_else(ReviewPolicy::default, |project| project.review);
+        let lacks_person = card.lacks_approval_of_a_person();
+        let protected = card.protected_paths.as_ref().filter(|_| self.config.protected_paths_need_human && lacks_person);
+        // Red checks send work back before a person looks at it.
+        let is_submitted = card.status == Status::InReview && !card.is_approved() && !self.awaiting_checks.contains(&card.id);
+        let asks = if lacks_person { policy.needs_person() } else { is_submitted && policy == ReviewPolicy::Human };
+        asks.then(|| Attention::review(lacks_person)).or_else(|| protected.map(Attention::protected_paths))
     }
 
     fn impaired_run(&self, card: &Card) -> Option<WaitReason> {

@@ -19,6 +19,7 @@ mod turns;
 use std::time::Duration;
 
 use domain::board::attention::AttentionKind;
+use domain::board::project::ReviewPolicy;
 use domain::board::status::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Backlog, Done, InProgress, InReview};
@@ -357,4 +358,15 @@ fn changed_instructions_wait_for_a_person_where_configured() {
     assert_eq!(board.wait_reasons()[0], "TASK-001: needs you");
     let asked = scene([by_reviewer().attention(AttentionKind::ProtectedPaths)]).protected_paths_need_human();
     assert!(asked.actions().is_empty());
+}
+
+#[test]
+fn work_waits_for_the_approval_that_its_project_wants() {
+    let drafts = || [task(1).status(InReview), task(2).approved(), task(3).approved_by("human/ann"), task(4).status(InReview).assigned("mara")];
+    assert_eq!(scene(drafts()).actions(), ["merge TASK-002", "start reviewer TASK-001 in in_review"]);
+    let by_people = scene(drafts()).reviewed_by(ReviewPolicy::Human);
+    assert_eq!(by_people.actions(), ["flag TASK-001: review", "flag TASK-002: review", "merge TASK-003", "flag TASK-004: review"]);
+    assert_eq!(by_people.wait_reasons()[0], "TASK-001: needs you");
+    let by_both = scene(drafts()).reviewed_by(ReviewPolicy::Both);
+    assert_eq!(by_both.actions(), ["flag TASK-002: review", "merge TASK-003", "start reviewer TASK-001 in in_review"]);
 }

@@ -119,6 +119,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::AssigneeRemoved => "agent removed",
         AttentionKind::OftenUpdated => "many updates",
         AttentionKind::ProtectedPaths => "protected paths",
+        AttentionKind::Review => "your review",
         AttentionKind::Permission => "permission",
         AttentionKind::Interrupted => "interrupted",
     }

@@ -35,7 +35,11 @@ const MAX_COUNTED: usize = 10_000;
     request_body(content = LandOptions, description = "May be empty"),
     responses(
         (status = 200, body = LandingResult),
-        (status = 409, description = "Landing would bring back the commits in `returning`, which were removed from the base branch.")
+        (
+            status = 409,
+            description = "Landing would bring back the commits in `returning`, which were removed from the base branch; or a task first brings \
+                           conflicting changes of the base branch together."
+        )
     )
 )]
 pub(crate) async fn land_project(
@@ -45,7 +49,17 @@ pub(crate) async fn land_project(
     OptionalBody(options): OptionalBody<LandOptions>,
 ) -> Result<Json<LandingResult>> {
     // Runs as a task of its own, because a client that disconnects must not leave a landing unrecorded.
-    Ok(Json(tokio::spawn(land_and_record(state.db, caller, id, options)).await??))
+    Ok(Json(tokio::spawn(follow_and_land(state, caller, id, options)).await??))
+}
+
+/// Lands the project branch together with what its base gained meanwhile.
+async fn follow_and_land(state: AppState, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
+    (state.follow_base)(id.clone()).await;
+    if let Some(task) = state.db.open_sync_task(&id).await? {
+        let base_branch = state.db.project(&id).await?.base_branch;
+        return Err(LandRefusal::SyncPending { base_branch, task }.into());
+    }
+    land_and_record(state.db, caller, id, options).await
 }
 
 async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {

@@ -72,6 +72,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         archived_at: optional(row, "archived_at")?,
         deleted_at: optional(row, "deleted_at")?,
         plan_approval: parsed(row, "plan_approval")?,
+        review: parsed(row, "review")?,
         claim_mode: parsed(row, "claim_mode")?,
         knowledge: parsed(row, "knowledge")?,
         budget_micro_usd: row.try_get("budget_micro_usd")?,

@@ -6,6 +6,7 @@ pub(crate) mod moves;
 pub(crate) mod notice;
 pub(crate) mod requirement;
 pub(crate) mod retry;
+pub(crate) mod review_policy;
 
 use domain::board::attention::AttentionKind;
 use domain::board::planned_files::PlannedFiles;

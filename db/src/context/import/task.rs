@@ -175,8 +175,18 @@ pub(super) async fn write(tx: &mut Tx, target: &Target, item: TaskItem) -> Resul
         tx.now = item.updated_at.unwrap_or(now).min(now);
         let task = tasks::task(&mut tx.connection, &id).await?;
         let (to, cancel) = (item.status, item.cancel);
-        let change =
-            Change { to, who: Mover::Human, held_by: None, cancel, approved: None, approver, verified: verifier, attention: None, reason: None };
+        let change = Change {
+            to,
+            who: Mover::Human,
+            held_by: None,
+            cancel,
+            approved: None,
+            approver,
+            is_approved_before: false,
+            verified: verifier,
+            attention: None,
+            reason: None,
+        };
         write_status(tx, caller, &task, &change).await?;
         record_decisions(tx, caller, &task.card, change);
     }

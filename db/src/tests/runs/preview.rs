@@ -38,7 +38,9 @@ async fn app_of_a_task_starts_answers_and_ends() {
     let requested = db.request_preview(&human, &subject).await.unwrap();
     assert_eq!(db.request_preview(&human, &subject).await.unwrap(), requested, "a second click changes nothing");
     let log = db.preview_log(&subject).await.unwrap();
-    assert!(log.starts_with(db.preview_folder(&store.project, &subject, requested.started_at)) && log.starts_with(db.previews_folder(&store.project)));
+    assert!(
+        log.starts_with(db.preview_folder(&store.project, &subject, requested.started_at)) && log.starts_with(db.previews_folder(&store.project))
+    );
     assert_eq!(code(db.preview_log(&PreviewSubject::Project(store.project.clone())).await), "no-preview-running");
     let live = db.live_previews().await.unwrap();
     assert!(live.len() == 1 && live[0].subject == subject && live[0].has_files, "{live:?}");

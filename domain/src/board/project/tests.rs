@@ -32,6 +32,7 @@ pub(crate) fn project() -> Project {
         knowledge: KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
+        review: ReviewPolicy::default(),
         profile: crate::runs::profile::Profile::default(),
         profile_version: 1,
         paused_at: None,

@@ -1,7 +1,7 @@
 //! The text of a review for an agent, and the persons who may decide it.
 
 use super::*;
-use crate::board::attention::Attention;
+use crate::board::attention::{Attention, AttentionKind};
 use crate::board::project::tests::card;
 use crate::id::{CommentId, RunId};
 use crate::runs::agent_kind::AgentKind;

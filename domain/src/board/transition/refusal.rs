@@ -33,6 +33,10 @@ refusals! {
         HeadMoved { task: TaskId, head: String, judged: String } => Unprocessable "head-moved",
         #[error("{task} has no commit to approve")]
         NothingToApprove { task: TaskId } => Unprocessable "nothing-to-approve",
+        #[error("a person approves the work of the project of {task}")]
+        PersonApproves { task: TaskId } => Forbidden "person-approves",
+        #[error("an agent approves {task} at {sha} before a person does")]
+        AgentApprovesFirst { task: TaskId, sha: Sha } => Unprocessable "agent-approves-first",
         #[error("{agent} {part} {task}, so another participant must {action} it")]
         NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str } => Forbidden "not-independent",
     }
@@ -62,6 +66,10 @@ impl MoveRefusal {
             Self::SelfReview { .. } => "Leave the review to another agent or the human.",
             Self::HeadMoved { .. } => "The new commit gets its own review. End your turn.",
             Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.",
+            Self::PersonApproves { .. } => "Leave it to a person, or send it back with a comment.",
+            Self::AgentApprovesFirst { .. } => {
+                "Wait for the reviewer, send it back, or let the project be reviewed by people alone (`vibe-relay project edit --review human`)."
+            }
             Self::NotIndependent { agent, .. } if is_person(agent) => "Leave it to an agent that neither built nor approved it.",
             Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the human.",
         }

@@ -47,20 +47,35 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
     Ok(BranchState { name: name.to_owned(), ours: recorded_tip, unapproved: Some(unapproved) })
 }
 
-/// Whether `tip` is what merging an approved commit into `recorded_tip` makes: a server was killed before it recorded the merge.
+/// Whether `tip` is what merging an approved commit, or the base, into `recorded_tip` makes: a server was killed before it recorded the merge.
 fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_tip: &Sha, tip: &Sha) -> Result<bool, RepoError> {
     // A fast-forward to the approved commit, provided that it holds everything that was there.
     if record.approved.contains(tip) {
         return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
     }
-    let [first, second] = repository.parents_of(tip)?.try_into().unwrap_or_default();
-    if first != *recorded_tip || !record.approved.contains(&second) {
+    let mut parents = repository.parents_of(tip)?.into_iter();
+    if parents.next().as_ref() != Some(recorded_tip) {
+        return Ok(false);
+    }
+    let merged = match parents.next() {
+        Some(merged) => Some(merged),
+        None => repository.squashed_head(tip)?,
+    };
+    let Some(merged) = merged.filter(|_| parents.next().is_none()) else { return Ok(false) };
+    if !record.approved.contains(&merged) && !is_base_tip(repository, record, &merged)? {
         return Ok(false);
     }
     // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
-    let merged = repository.merge_commit(recorded_tip, &second, "Merged again to compare", &repository.identity("runner")?)?;
+    let merged = repository.merge_commit(recorded_tip, &merged, "Merged again to compare", &repository.identity("runner")?)?;
     Ok(match merged {
         MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(tip)?,
         MergeOutcome::Conflict { .. } => false,
     })
+}
+
+/// Whether the base branch or its upstream is at `sha`, and the project follows it.
+fn is_base_tip(repository: &Repository, record: &BranchRecord, sha: &Sha) -> Result<bool, RepoError> {
+    let base = &record.project.base_branch;
+    let is_followed = record.project.profile.follow_base;
+    Ok(is_followed && (repository.ref_sha(base)?.as_ref() == Some(sha) || repository.upstream_tip(base)?.as_ref() == Some(sha)))
 }

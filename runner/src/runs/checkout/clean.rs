@@ -9,7 +9,7 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::evidence::Sha;
-use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
+use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository, SQUASHED_PREFIX};
 
 use super::{CheckoutError, checkout_name, forget_sessions, review_round, with_files};
 use crate::jail::prepare::release_branch;
@@ -22,6 +22,8 @@ struct Leftovers {
     start: Sha,
     /// Commits that only the task's branch or its checkout hold.
     unmerged: Vec<Sha>,
+    /// The merged commit, if the project branch has its changes as one commit.
+    squashed: Option<Sha>,
     nested: Vec<NestedRepository>,
 }
 
@@ -35,11 +37,15 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
     let state = branch_state(db, &project.id).await?;
     let (kept_by, base) = (state.name, state.ours);
     let git_dir = Path::new(&project.git_dir);
-    let leftovers = {
-        let (branch, path) = (branch.clone(), path.clone());
-        with_files(git_dir, move |repository| find_leftovers(repository, &branch, &path, &base)).await?
-    };
     let id = &task.card.id;
+    let leftovers = {
+        let (branch, path, merged) = (branch.clone(), path.clone(), task.merged_sha.clone());
+        with_files(git_dir, move |repository| find_leftovers(repository, &branch, &path, &base, merged)).await?
+    };
+    let squashed = leftovers.squashed.map(|sha| (format!("{SQUASHED_PREFIX}{}", project.id), sha));
+    if let Some((name, _)) = &squashed {
+        db.claim_reference(&project.git_dir, name, None).await?;
+    }
     let uncommitted = format!("{RESCUE_PREFIX}{id}/uncommitted");
     // Named by the commit, because a reopened task may leave other work later.
     let commits: Vec<(String, Sha)> =
@@ -73,6 +79,9 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
             }
             kept.own = Some(uncommitted);
         }
+        if let Some((name, sha)) = squashed {
+            repository.keep_squashed(&name, &sha)?;
+        }
         for (name, sha) in commits {
             repository.rescue_tip(&name, &sha)?;
             kept.own.get_or_insert(name);
@@ -99,17 +108,27 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
     Ok(kept)
 }
 
-fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha) -> Result<Leftovers, RepoError> {
+fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha, merged: Option<Sha>) -> Result<Leftovers, RepoError> {
     let tip = repository.ref_sha(branch)?;
     // The agent may have left its branch, and may have written anything into HEAD.
     let head = repository.worktree_head(&checkout_name(path))?.filter(|head| repository.tree_of(head).is_ok());
+    // The record alone does not show that the work is in the project branch.
+    let merged = merged.filter(|merged| repository.tree_of(merged).is_ok());
+    let squashed = match merged {
+        Some(merged) if !repository.log(base, &merged, 1)?.is_empty() && repository.is_squashed_into(base, &merged)? => Some(merged),
+        _ => None,
+    };
     let mut unmerged = Vec::new();
     for sha in [&tip, &head].into_iter().flatten() {
-        if !unmerged.contains(sha) && !repository.log(base, sha, 1)?.is_empty() {
+        let is_squashed = match &squashed {
+            Some(squashed) => repository.log(squashed, sha, 1)?.is_empty(),
+            None => false,
+        };
+        if !unmerged.contains(sha) && !is_squashed && !repository.log(base, sha, 1)?.is_empty() {
             unmerged.push(sha.clone());
         }
     }
     let start = head.or(tip).unwrap_or_else(|| base.clone());
     let nested = if path.is_dir() { repository.nested_repositories(&checkout_name(path), path, &start)? } else { Vec::new() };
-    Ok(Leftovers { start, unmerged, nested })
+    Ok(Leftovers { start, unmerged, squashed, nested })
 }

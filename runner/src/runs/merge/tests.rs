@@ -9,6 +9,8 @@ use repo::testing::{commit_all_in, write_in};
 use super::*;
 use crate::fixture::TestBoard;
 
+mod squash;
+
 const PROJECT_BRANCH: &str = "vibe-relay/PROJ-001";
 
 async fn status(board: &TestBoard, task: &TaskId) -> Status {
@@ -77,12 +79,22 @@ async fn conflict_returns_to_the_coder_with_its_files() {
     let comments = board.db.comments(&second).await.unwrap();
     let last = comments.last().unwrap();
     assert_eq!(last.author_role, AuthorRole::Runner);
-    insta::assert_snapshot!(last.content.replace(&sha, "SHA"), @r"
+    insta::assert_snapshot!(last.content.replace(&sha, "SHA").replace(&sha[..7], "SHA"), @r"
     Merging SHA into vibe-relay/PROJ-001 conflicts in:
 
     - README.md
 
-    Merge vibe-relay/PROJ-001 into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.
+    README.md:
+
+    ```
+    <<<<<<< SHA
+    two
+    =======
+    one
+    >>>>>>> vibe-relay/PROJ-001
+    ```
+
+    Run `git merge vibe-relay/PROJ-001` in your worktree, resolve the conflicts, run the tests, commit, and move the task to review again.
     ");
     // The coder's next run follows the comment in its own checkout.
     let (site, _, _) = board.agent(&second, AgentKind::Coder).await;

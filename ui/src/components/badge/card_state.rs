@@ -67,7 +67,7 @@ impl CardState {
             | AttentionKind::AssigneeUnresponsive
             | AttentionKind::AssigneeRemoved
             | AttentionKind::OftenUpdated => Self::Question,
-            AttentionKind::ProtectedPaths => Self::YourReview,
+            AttentionKind::ProtectedPaths | AttentionKind::Review => Self::YourReview,
             AttentionKind::Failed
             | AttentionKind::ReviewLimit
             | AttentionKind::NoProgress

@@ -1,6 +1,6 @@
-//! The dialog that changes a project: its texts, its base branch, and the folder of its repository.
+//! The dialog that changes a project: its texts, its base branch, the folder of its repository, and who approves its work.
 
-use domain::board::project::Project;
+use domain::board::project::{Project, ReviewPolicy};
 use domain::wire::{ProjectPatch, Relocation};
 use leptos::prelude::*;
 
@@ -21,6 +21,7 @@ pub(crate) fn EditProjectDialog(project: Project, close: Callback<()>) -> impl I
     let goal = RwSignal::new(project.description.clone().unwrap_or_default());
     let folder = RwSignal::new(project.repo_path.clone());
     let branch = RwSignal::new(project.base_branch.clone());
+    let review = RwSignal::new(project.review);
     let known = StoredValue::new(project);
     let ready = Signal::derive(move || has_text(title) && has_text(folder) && has_text(branch));
     let submit = move |()| {
@@ -29,6 +30,7 @@ pub(crate) fn EditProjectDialog(project: Project, close: Callback<()>) -> impl I
             title: changed(&title.get_untracked(), &project.title),
             description: changed(&goal.get_untracked(), project.description.as_deref().unwrap_or_default()),
             base_branch: changed(&branch.get_untracked(), &project.base_branch),
+            review: Some(review.get_untracked()).filter(|review| *review != project.review),
             ..ProjectPatch::default()
         };
         let moved = changed(&folder.get_untracked(), &project.repo_path);
@@ -47,10 +49,41 @@ pub(crate) fn EditProjectDialog(project: Project, close: Callback<()>) -> impl I
                 <TextField id="edit-title" label="Title" value=title max_length=500 autofocus=true />
                 <TextArea id="edit-goal" label="Goal (optional)" value=goal />
                 <TextField id="edit-branch" label="Base branch" value=branch max_length=250 mono=true />
+                <ReviewField review=review />
                 <TextField id="edit-folder" label="Repository" value=folder max_length=4000 mono=true />
                 <p class="hint">"Name the new folder if you moved the repository. It changes for every project on it."</p>
             </Form>
         </Dialog>
+    }
+}
+
+/// The field for who approves work.
+#[component]
+fn ReviewField(review: RwSignal<ReviewPolicy>) -> impl IntoView {
+    let options = ReviewPolicy::ALL.iter().map(|policy| {
+        let label = match policy {
+            ReviewPolicy::Agent => "An agent",
+            ReviewPolicy::Human => "You",
+            ReviewPolicy::Both => "An agent, then you",
+        };
+        view! { <option value=policy.as_str() selected=*policy == review.get_untracked()>{label}</option> }
+    });
+    view! {
+        <div class="field">
+            <label for="edit-review">"Review"</label>
+            <select
+                id="edit-review"
+                class="input"
+                on:change:target=move |event| {
+                    if let Ok(chosen) = event.target().value().parse() {
+                        review.set(chosen);
+                    }
+                }
+            >
+                {options.collect_view()}
+            </select>
+            <p class="hint">"Nothing is merged before they approve it."</p>
+        </div>
     }
 }
 

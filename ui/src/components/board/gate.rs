@@ -2,7 +2,6 @@
 //!
 //! Must not decide anything: the transition table offers a gate, and the server decides about each use.
 
-use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
@@ -49,7 +48,7 @@ fn is_decided_in_review(gate: Gate, has_branch: bool) -> bool {
 
 /// Whether an approved card waits for a person to approve it too.
 fn awaits_a_person(card: &Card) -> bool {
-    card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ProtectedPaths)
+    card.attention.as_ref().is_some_and(|attention| attention.kind.is_review())
 }
 
 #[component]

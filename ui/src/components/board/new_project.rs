@@ -179,6 +179,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             budget_micro_usd: micro_usd(&budget.get_untracked()).filter(|budget| *budget != configured_budget),
             // Only an owner sets commands; others get what the repository has.
             profile: untrack(|| fields.profile()).filter(|_| Reader::current().may(Right::Administer)),
+            review: None,
             plan_approval: Some(if needs_approval.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
         };
         let chosen = sandbox.get_untracked().filter(|tier| untrack(|| choices(status)).contains(tier));

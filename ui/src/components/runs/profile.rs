@@ -1,9 +1,9 @@
 //! The fields for how checkouts of a project are prepared, and what was detected in its repository.
 
 use domain::board::project::Project;
-use domain::runs::profile::Profile;
 use domain::runs::profile::checks::{CheckList, Checks};
 use domain::runs::profile::detection::Detection;
+use domain::runs::profile::{MergeStyle, Profile};
 use domain::wire::ProjectPatch;
 use leptos::prelude::*;
 
@@ -24,6 +24,8 @@ pub(crate) struct ProfileFields {
     quick: ListFields,
     full: ListFields,
     preview: RwSignal<String>,
+    squash: RwSignal<bool>,
+    follow_base: RwSignal<bool>,
 }
 
 /// Commands and their limit, as they are typed.
@@ -60,6 +62,8 @@ impl ProfileFields {
             quick: ListFields::new(),
             full: ListFields::new(),
             preview: RwSignal::new(String::new()),
+            squash: RwSignal::new(false),
+            follow_base: RwSignal::new(true),
         };
         fields.set(profile);
         fields
@@ -75,6 +79,8 @@ impl ProfileFields {
         self.quick.set(&profile.checks.quick);
         self.full.set(&profile.checks.full);
         self.preview.set(profile.preview.clone().unwrap_or_default());
+        self.follow_base.set(profile.follow_base);
+        self.squash.set(profile.merge_style == MergeStyle::Squash);
     }
 
     /// The typed profile; `None` while the minutes are no number. The server checks the rest.
@@ -88,6 +94,8 @@ impl ProfileFields {
             env: lines(self.env),
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
             preview: self.preview.with(|line| Some(line.trim().to_owned()).filter(|line| !line.is_empty())),
+            follow_base: self.follow_base.get(),
+            merge_style: if self.squash.get() { MergeStyle::Squash } else { MergeStyle::Merge },
         })
     }
 }
@@ -208,6 +216,20 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             value=fields.preview
             rows=1
         />
+        <label class="choice">
+            <input type="checkbox" bind:checked=fields.follow_base />
+            <div>
+                <strong>"Follow the base branch"</strong>
+                <span>"What it and its upstream gain is merged into the project branch. A conflict becomes a task for a coder."</span>
+            </div>
+        </label>
+        <label class="choice">
+            <input type="checkbox" bind:checked=fields.squash />
+            <div>
+                <strong>"Squash approved work"</strong>
+                <span>"Each task becomes one commit on the project branch, with its title and description. Otherwise its commits are merged as they are."</span>
+            </div>
+        </label>
     }
     .into_any()
 }
@@ -265,6 +287,8 @@ mod tests {
                 setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()],
                 env: vec!["NPM_TOKEN".to_owned()],
                 preview: Some("npm run dev".to_owned()),
+                merge_style: MergeStyle::Squash,
+                follow_base: false,
                 ..Profile::default()
             };
             let fields = ProfileFields::new(&given);

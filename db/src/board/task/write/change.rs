@@ -30,6 +30,8 @@ pub(crate) struct Change {
     pub(crate) cancel: Option<CancelReason>,
     pub(crate) approved: Option<Sha>,
     pub(crate) approver: Option<String>,
+    /// Whether it was approved before, and that still holds.
+    pub(crate) is_approved_before: bool,
     pub(crate) verified: Option<String>,
     pub(crate) attention: Option<Attention>,
     pub(crate) reason: Option<String>,

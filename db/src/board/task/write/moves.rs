@@ -17,7 +17,7 @@ use crate::board::finished::write as finished;
 use crate::board::task::row::mover::movers;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::{Change, MoveRequest};
-use crate::board::task::write::requirement;
+use crate::board::task::write::{requirement, review_policy};
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -39,8 +39,18 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
     let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
     let reason = text::validate_optional_body("reason", request.reason.as_deref())?;
     let missing_reason = || MoveRefusal::ReasonNeeded { task: card.id.clone(), to };
-    let mut change =
-        Change { to, who, held_by: None, cancel: None, approved: None, approver: None, verified: None, attention: None, reason: reason.clone() };
+    let mut change = Change {
+        to,
+        who,
+        held_by: None,
+        cancel: None,
+        approved: None,
+        approver: None,
+        is_approved_before: false,
+        verified: None,
+        attention: None,
+        reason: reason.clone(),
+    };
     match rule.requirement {
         Requirement::Nothing if who == Mover::Lead && card.cancel_reason != Some(CancelReason::Failed) => {
             return Err(wrong_status(card, "a lead can only reassign failed tasks", "Ask the human.").into());
@@ -48,7 +58,10 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
         Requirement::Nothing => {}
         Requirement::Merged => requirement::approved(card)?,
         Requirement::DependenciesDone => requirement::dependencies_done(tx, task).await?,
-        Requirement::Evidence => requirement::evidence(tx, caller, task, found).await?,
+        Requirement::Evidence => {
+            requirement::evidence(tx, caller, task, found).await?;
+            review_policy::keep_approval(tx, caller, card, found, &mut change).await?;
+        }
         Requirement::ChildrenOrReason => change.attention = requirement::children_or_reason(tx, caller, task, reason.as_deref()).await?,
         Requirement::Answers => requirement::answers(tx, card).await?,
         Requirement::Verdict => {
@@ -161,6 +174,7 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
 /// Records the approval, the verification and the attention that came with a move.
 pub(crate) fn record_decisions(tx: &mut Tx, caller: &Caller, card: &Card, change: Change) {
     if let Some(sha) = change.approved {
+        let caller = if change.is_approved_before { &Caller::Runner } else { caller };
         tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Approved { sha });
     }
     if let Some(by) = change.verified {

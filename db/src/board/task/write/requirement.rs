@@ -22,6 +22,7 @@ use crate::board::review_round::{row as rounds, write as round_write};
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::{Change, MoveRequest};
+use crate::board::task::write::review_policy;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -152,6 +153,7 @@ pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &E
     }
     let name = caller.name().unwrap_or_default();
     contribution::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
+    review_policy::require_approver(tx, caller, &task.card, Some(head)).await?;
     contribution::record(tx, &task.card.id, &name, Contribution::Approved).await?;
     record_approval(tx, caller, task, head).await?;
     mark_protected(tx, &task.card.id, protected.as_ref()).await?;
@@ -193,6 +195,11 @@ pub(crate) async fn approval(
 ) -> Result<()> {
     let name = caller.name().unwrap_or_default();
     contribution::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
+    let head = match found {
+        EvidenceResult::Head(HeadEvidence { sha, .. }) if request.merge && external_assignee(&task.card).is_none() => Some(sha),
+        _ => None,
+    };
+    review_policy::require_approver(tx, caller, &task.card, head).await?;
     if matches!(caller, Caller::Agent(_)) {
         results::require(&mut tx.connection, &task.card).await?;
     }

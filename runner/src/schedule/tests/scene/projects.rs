@@ -1,11 +1,17 @@
 //! The projects of a scene: their pauses, and how many agents they share.
 
-use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::board::project::{PlanApproval, Project, ProjectStatus, ReviewPolicy};
 use domain::warroom::claim::ClaimMode;
 
 use super::*;
 
 impl Scene {
+    /// Every project has this policy.
+    pub(in crate::schedule::tests) fn reviewed_by(mut self, review: ReviewPolicy) -> Self {
+        self.state.projects.values_mut().for_each(|project| project.review = review);
+        self
+    }
+
     /// So many agents, and no limit for any kind of them.
     pub(in crate::schedule::tests) fn agents(mut self, agents: u32) -> Self {
         self.config.max_parallel_agents = agents;
@@ -67,6 +73,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         knowledge: domain::warroom::knowledge::KnowledgePlace::Beside,
         budget_micro_usd: None,
         max_coders: None,
+        review: ReviewPolicy::Agent,
         profile: domain::runs::profile::Profile::default(),
         profile_version: 1,
         paused_at: None,

@@ -5,12 +5,14 @@ use domain::runs::protected_paths::ProtectedChange;
 use super::{Draft, Scene};
 
 impl Draft {
+    /// In review, approved by `name`.
+    pub(in crate::schedule::tests) fn approved_by(self, name: &str) -> Self {
+        self.approved().card(|card| card.contributors.approved_by = Some(name.to_owned()))
+    }
+
     /// In review, approved by `name`, with a change of `CLAUDE.md`.
     pub(in crate::schedule::tests) fn approved_with_instructions(self, name: &str) -> Self {
-        self.approved().card(|card| {
-            card.contributors.approved_by = Some(name.to_owned());
-            card.protected_paths = ProtectedChange::find(["CLAUDE.md".to_owned()], &["CLAUDE.md".to_owned()]);
-        })
+        self.approved_by(name).card(|card| card.protected_paths = ProtectedChange::find(["CLAUDE.md".to_owned()], &["CLAUDE.md".to_owned()]))
     }
 }
 

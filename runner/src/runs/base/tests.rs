@@ -1,0 +1,217 @@
+//! Following the base branch in real repositories with a real store, and an upstream that another clone pushes to.
+
+use std::fs;
+use std::path::PathBuf;
+
+use db::Caller;
+use domain::board::project::ProjectEvent;
+use domain::board::status::Status;
+use domain::event::Event;
+use domain::runs::profile::checks::{CheckList, Checks as ProfileChecks};
+use domain::runs::profile::{MergeStyle, Profile};
+use domain::wire::ProjectPatch;
+use repo::testing::{TestRepository, commit_all_in, write_in};
+
+use super::*;
+use crate::fixture::TestBoard;
+use crate::process;
+use crate::runs::merge;
+
+const BRANCH: &str = "vibe-relay/PROJ-001";
+
+async fn git(folder: &Path, arguments: &[&str]) -> String {
+    let git = process::find_program("git", &std::env::var_os("PATH").unwrap()).unwrap();
+    let folder = folder.display().to_string();
+    let ended = process::probe(&git, &[&["-C", &folder], arguments].concat(), std::time::Duration::from_secs(60)).await.unwrap();
+    assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
+    ended.stdout.trim_end().to_owned()
+}
+
+/// A board whose `main` follows that of a bare repository, and another clone of that.
+struct Followed {
+    board: TestBoard,
+    other: PathBuf,
+}
+
+impl Followed {
+    async fn new() -> Self {
+        let sample = TestRepository::new();
+        let (url, other) = (sample.beside("remote.git"), sample.beside("other"));
+        let paths = [sample.top(), &url, &other].map(|path| path.display().to_string());
+        git(sample.root(), &["clone", "--quiet", "--bare", &paths[0], &paths[1]]).await;
+        git(sample.root(), &["clone", "--quiet", &paths[1], &paths[2]]).await;
+        let settings = [("remote.origin.url", paths[1].as_str()), ("branch.main.remote", "origin"), ("branch.main.merge", "refs/heads/main")];
+        for (key, value) in settings {
+            git(sample.top(), &["config", key, value]).await;
+        }
+        Self { board: TestBoard::on(sample).await, other }
+    }
+
+    /// Somebody else pushes to the upstream.
+    async fn push(&self, path: &str, content: &str) -> Sha {
+        write_in(&self.other, path, content);
+        let sha = commit_all_in(&self.other, path);
+        git(&self.other, &["push", "--quiet", "origin", "HEAD:main"]).await;
+        sha
+    }
+
+    async fn follow(&self) {
+        follow_before_landing(&self.board.db, &self.board.project.id).await;
+    }
+
+    async fn set(&self, profile: Profile) {
+        let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
+        self.board.db.edit_project(&Caller::owner(), &self.board.project.id, patch, None).await.unwrap();
+    }
+
+    fn file(&self, path: &str) -> Option<String> {
+        let bytes = self.board.repository().file_at(&self.board.tip(BRANCH)?, path).unwrap()?;
+        Some(String::from_utf8(bytes).unwrap())
+    }
+
+    async fn sync_task(&self) -> Option<TaskId> {
+        self.board.db.open_sync_task(&self.board.project.id).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn upstream_is_merged_and_no_branch_of_the_person_moves() {
+    let followed = Followed::new().await;
+    let main = followed.board.tip("main");
+    let theirs = followed.push("theirs.txt", "x\n").await;
+    followed.follow().await;
+    assert_eq!(followed.file("theirs.txt").as_deref(), Some("x\n"));
+    assert_eq!(followed.board.tip("main"), main);
+    let project = followed.board.project().await;
+    assert_eq!(project.integration_head, followed.board.tip(BRANCH), "the merge is approved");
+    let events = followed.board.db.events_after(0, None, 100).await.unwrap();
+    let is_merge = |event: &Event| matches!(event, Event::Project(ProjectEvent::BaseMerged { sha, .. }) if *sha == theirs);
+    assert_eq!(events.iter().filter(|envelope| is_merge(&envelope.event)).count(), 1);
+    let head = followed.board.tip(BRANCH);
+    followed.follow().await;
+    assert_eq!(followed.board.tip(BRANCH), head, "nothing is new");
+}
+
+#[tokio::test]
+async fn base_that_the_person_moved_is_merged_before_work_is() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    board.sample.commit_on("main", &[("ours.txt", Some("x"))], "ours");
+    merge::merge(&board.context(), &task).await.unwrap();
+    let commits = board.repository().log(&board.tip("main").unwrap(), &board.tip(BRANCH).unwrap(), 9).unwrap();
+    let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
+    assert_eq!(subjects, ["Merge TASK-001: Add a", &format!("Merge main into {BRANCH}"), "work"]);
+    assert_eq!(board.read(&task).await.card.status, Status::Done);
+}
+
+#[tokio::test]
+async fn conflict_is_one_task_that_holds_up_nothing() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let first = board.task("Ours").await;
+    board.work(&first, &[("README.md", "ours\n")]).await;
+    board.approve(&first).await;
+    merge::merge(&board.context(), &first).await.unwrap();
+    // Squashing must not hide that the base was merged.
+    followed.set(Profile { merge_style: MergeStyle::Squash, ..Profile::default() }).await;
+    let theirs = followed.push("README.md", "theirs\n").await;
+    followed.follow().await;
+    followed.follow().await;
+    let task = followed.sync_task().await.unwrap();
+    let sync = board.read(&task).await;
+    assert_eq!(sync.card.title, "Merge main into the project branch");
+    let description = sync.description.unwrap();
+    assert!(description.contains(&format!("git merge {theirs}")), "{description}");
+    assert!(description.contains("\nours\n=======\ntheirs\n>>>>>>> "), "{description}");
+    let other = board.task("Other").await;
+    board.work(&other, &[("other", "x")]).await;
+    board.approve(&other).await;
+    merge::merge(&board.context(), &other).await.unwrap();
+    assert_eq!(followed.file("other").as_deref(), Some("x"), "other work is merged meanwhile");
+
+    let (site, reserved, coder) = board.agent(&task, domain::runs::agent_kind::AgentKind::Coder).await;
+    let _ = fs::remove_file(site.path.join("README.md"));
+    write_in(&site.path, "README.md", "both\n");
+    let resolved = board.sample.commit_as(&commit_all_in(&site.path, "files"), &[&site.base, &theirs], "Merge main");
+    let own = board.read(&task).await.branch.unwrap();
+    board.sample.set_branch(&own, &resolved);
+    board.move_to(&coder, &task, Status::InReview, None).await;
+    board.end(&reserved).await;
+    board.approve(&task).await;
+    merge::merge(&board.context(), &task).await.unwrap();
+    assert_eq!((followed.sync_task().await, followed.file("README.md").as_deref()), (None, Some("both\n")));
+    let head = board.tip(BRANCH);
+    followed.follow().await;
+    assert_eq!((followed.sync_task().await, board.tip(BRANCH)), (None, head), "the base is an ancestor now");
+}
+
+#[tokio::test]
+async fn without_a_network_the_last_known_tip_counts() {
+    let followed = Followed::new().await;
+    followed.push("one.txt", "1\n").await;
+    followed.follow().await;
+    git(followed.board.sample.top(), &["config", "remote.origin.url", "/nowhere/remote.git"]).await;
+    followed.push("two.txt", "2\n").await;
+    followed.follow().await;
+    assert_eq!((followed.file("one.txt").as_deref(), followed.file("two.txt")), (Some("1\n"), None));
+    let task = followed.board.task("Add a").await;
+    followed.board.work(&task, &[("a", "a")]).await;
+    followed.board.approve(&task).await;
+    merge::merge(&followed.board.context(), &task).await.unwrap();
+    assert_eq!(followed.board.read(&task).await.card.status, Status::Done);
+}
+
+#[tokio::test]
+async fn base_is_left_alone_where_nobody_follows_it_or_checks_must_run() {
+    let followed = Followed::new().await;
+    followed.push("theirs.txt", "x\n").await;
+    followed.set(Profile { follow_base: false, ..Profile::default() }).await;
+    followed.follow().await;
+    assert_eq!(followed.file("theirs.txt"), None);
+    let full = CheckList { commands: vec!["true".to_owned()], minutes: 1 };
+    followed.set(Profile { checks: ProfileChecks { full, ..ProfileChecks::default() }, ..Profile::default() }).await;
+    followed.follow().await;
+    assert_eq!(followed.file("theirs.txt"), None, "the next merge runs them");
+}
+
+/// The server was killed between the repository and the store.
+#[tokio::test]
+async fn unrecorded_merge_of_the_base_is_approved_and_a_forged_one_is_not() {
+    let board = TestBoard::new().await;
+    let (_, from) = project_branch(&board.db, &board.project).await.unwrap();
+    let base = board.sample.commit_on("main", &[("ours.txt", Some("x"))], "ours");
+    let forged = board.sample.commit_as(&from, &[&from, &base], "Merge main");
+    board.sample.set_branch(BRANCH, &forged);
+    let found = project_branch(&board.db, &board.project().await).await;
+    assert!(matches!(found, Err(CheckoutError::UnapprovedCommits(_))), "its files are not those of a merge");
+    let merged = board.sample.commit_as(&base, &[&from, &base], "Merge main");
+    board.sample.set_branch(BRANCH, &merged);
+    assert_eq!(project_branch(&board.db, &board.project().await).await.unwrap().1, merged);
+}
+
+#[tokio::test]
+async fn base_is_checked_as_the_merge_of_a_task_is() {
+    let board = TestBoard::new().await;
+    let full = CheckList { commands: vec!["test ! -e bad.txt || { echo bad.txt is bad; exit 1; }".to_owned()], minutes: 1 };
+    let profile = Profile { checks: ProfileChecks { full, ..ProfileChecks::default() }, ..Profile::default() };
+    let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
+    board.db.edit_project(&Caller::owner(), &board.project.id, patch, None).await.unwrap();
+    // The harness runs a shim: see `run_as_shim` of the checks.
+    let context = RunContext { programs: crate::process::Programs::at(std::env::current_exe().unwrap()), ..board.context() };
+    let merged_with = async |path: &str, title: &str| {
+        let task = board.task(title).await;
+        board.work(&task, &[(title, "x")]).await;
+        board.approve(&task).await;
+        board.sample.commit_on("main", &[(path, Some("x"))], path);
+        merge::merge(&context, &task).await.unwrap();
+        assert_eq!(board.read(&task).await.card.status, Status::Done);
+        board.repository().file_at(&board.tip(BRANCH).unwrap(), path).unwrap()
+    };
+    assert!(merged_with("good.txt", "one").await.is_some());
+    assert!(merged_with("bad.txt", "two").await.is_none(), "the task is merged without the base");
+    let task = board.db.open_sync_task(&board.project.id).await.unwrap().unwrap();
+    let description = board.read(&task).await.description.unwrap();
+    assert!(description.contains("merging them fails these checks:") && description.contains("    bad.txt is bad"), "{description}");
+}
