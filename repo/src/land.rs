@@ -8,6 +8,7 @@ mod index;
 mod preview;
 mod returning;
 
+pub(crate) use files::operation_name;
 pub use preview::LandingQuestion;
 
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::Sha;
+use domain::runs::evidence::{RepositoryInfo, Sha};
 use domain::runs::failure::EndClass;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
@@ -39,6 +39,11 @@ impl TestBoard {
     }
 
     pub(crate) async fn on(sample: TestRepository) -> Self {
+        Self::beginning_at(sample, None).await
+    }
+
+    /// A board whose project branch begins at `start` instead of at the base.
+    pub(crate) async fn beginning_at(sample: TestRepository, start: Option<Sha>) -> Self {
         let config = Config {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
@@ -47,7 +52,7 @@ impl TestBoard {
             ..Config::default()
         };
         let db = Db::open(&config).await.unwrap();
-        let probe = repo::probe(sample.top(), None).unwrap();
+        let probe = RepositoryInfo { start, ..repo::probe(sample.top(), None).unwrap() };
         let new = NewProject { title: "Board".to_owned(), ..NewProject::default() };
         let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
         Self { sample, config, db, project }

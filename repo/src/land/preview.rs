@@ -13,6 +13,7 @@ use crate::diff::DiffLimits;
 use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::history::Commit;
+use crate::land::files::CheckoutState;
 use crate::merge::conflicts_of;
 use crate::stat_cache::StatCache;
 use crate::workdir::display_paths;
@@ -117,11 +118,11 @@ impl Repository {
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
         let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
         let known = StatCache::read(&checkout.admin.join("index"));
-        let found = self.checkout_diff(&handle, &checkout.admin, question.workdir, &known, base)?;
-        let new: Vec<PathBuf> = self.changed_paths(&sha(base), &sha(tip))?.into_iter().map(PathBuf::from).collect();
-        let in_the_way = found.untracked.iter().filter(|path| new.contains(path));
-        let paths = display_paths(found.tracked.union(&found.staged).chain(in_the_way).map(PathBuf::as_path));
-        Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } })
+        let landed = self.landed_paths(&handle, question.workdir, base, tip)?;
+        Ok(match self.checkout_state(&handle, &checkout.admin, question.workdir, &known, (base, tip), landed.as_deref())? {
+            CheckoutState::Clean | CheckoutState::Kept => CheckoutEffect::Updated {},
+            CheckoutState::Dirty(paths) => CheckoutEffect::Blocked { paths: display_paths(paths.iter().map(PathBuf::as_path)) },
+        })
     }
 }
 

@@ -8,4 +8,5 @@ pub(crate) mod pause;
 pub(crate) mod permission;
 pub(crate) mod profile;
 pub(crate) mod publication;
+pub(crate) mod repository_finding;
 pub(crate) mod sandbox;
