@@ -66,6 +66,8 @@ mod git_program;
 mod hostile;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+#[cfg(test)]
+mod unusual_names;
 
 pub use checkpoint::TakenCheckpoint;
 pub use code_map::{CodeMap, KeptCodeMap};
@@ -82,7 +84,7 @@ pub use file_history::record_files;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
-pub use land::{LandOutcome, LandRequest, LandingQuestion};
+pub use land::{GitUpdate, LandOutcome, LandRequest, LandingQuestion};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
 pub use merge::MergeOutcome;

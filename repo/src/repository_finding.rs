@@ -69,7 +69,7 @@ impl Repository {
         if self.signs_commits()? {
             facts.push(RepositoryFact::SignedCommits);
         }
-        let hooks = commit_hooks(&handle, self.git_dir(), named.top);
+        let hooks = self.commit_hooks(named.top)?;
         if !hooks.is_empty() {
             facts.push(RepositoryFact::CommitHooks { hooks });
         }
@@ -96,6 +96,17 @@ impl Repository {
         let (ahead, behind) = handle.graph_ahead_behind(tip, found).attempting(|| format!("compare {branch} with {reference}"))?;
         let name = reference.strip_prefix("refs/remotes/").or_else(|| reference.strip_prefix("refs/heads/")).unwrap_or(reference);
         Ok(Some(Upstream { name: name.to_owned(), tip: found, ahead, behind }))
+    }
+
+    /// Lists the hooks that git runs at a commit in a checkout at `top`, and that can refuse it.
+    ///
+    /// # Errors
+    /// The repository cannot be opened.
+    pub fn commit_hooks(&self, top: &Path) -> Result<Vec<String>, RepoError> {
+        let configured: Option<PathBuf> = self.handle()?.config().and_then(|config| config.get_path("core.hooksPath")).ok();
+        let folder = configured.map_or_else(|| self.git_dir().join("hooks"), |folder| top.join(folder));
+        let runs = |hook: &&str| fs::metadata(folder.join(hook)).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+        Ok(COMMIT_HOOKS.into_iter().filter(runs).map(str::to_owned).collect())
     }
 
     fn checkout_fact(&self, named: &NamedCheckout<'_>) -> Result<Option<RepositoryFact>, RepoError> {
@@ -126,14 +137,6 @@ impl Upstream {
 
 fn shown(file: &TrackedFile) -> String {
     String::from_utf8_lossy(&file.path).into_owned()
-}
-
-/// Lists the hooks that git runs at a commit in a checkout at `top`.
-fn commit_hooks(handle: &git2::Repository, git_dir: &Path, top: &Path) -> Vec<String> {
-    let configured: Option<PathBuf> = handle.config().and_then(|config| config.get_path("core.hooksPath")).ok();
-    let folder = configured.map_or_else(|| git_dir.join("hooks"), |folder| top.join(folder));
-    let runs = |hook: &&str| fs::metadata(folder.join(hook)).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
-    COMMIT_HOOKS.into_iter().filter(runs).map(str::to_owned).collect()
 }
 
 /// Adds up the sizes of files. Reads those of the first ones only, and assumes that the others are alike.

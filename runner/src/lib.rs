@@ -30,7 +30,7 @@ pub mod transcript;
 pub mod warroom;
 mod watch;
 
-pub use runs::publication;
+pub use runs::{checkout_update, publication};
 pub use supervisor::supervise;
 
 #[cfg(test)]

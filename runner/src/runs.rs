@@ -5,6 +5,7 @@
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
+pub mod checkout_update;
 pub(crate) mod control;
 pub(crate) mod leftover;
 pub(crate) mod merge;

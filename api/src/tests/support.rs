@@ -115,6 +115,7 @@ impl TestServer {
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
             publish: publish(db.clone()),
+            update_checkout: Arc::new(|_, _| Box::pin(async { Ok(()) })),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,

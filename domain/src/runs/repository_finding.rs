@@ -168,8 +168,8 @@ impl RepositoryFact {
             Self::BaseElsewhere { path, .. } => format!("Landing is refused as long as `{path}` has the branch checked out."),
             Self::Submodules { .. } => "Their folders are empty in the checkouts of agents, so builds that need them fail.".to_owned(),
             Self::Shallow => "Agents see no history before its first commit.".to_owned(),
-            Self::Sparse => "Agents get all files. Landing is refused while this checkout has the base branch.".to_owned(),
-            Self::SplitIndex => "Landing is refused while this checkout has the base branch.".to_owned(),
+            Self::Sparse => "Agents get all files. Landing writes those that your checkout has, with `git` itself.".to_owned(),
+            Self::SplitIndex => "Landing writes its files with `git` itself, and leaves an index in one file.".to_owned(),
             Self::SignedCommits => {
                 "Agents in a jail commit without a signature, because they have no keys. Without a jail they sign with yours, and a commit fails if that asks for a passphrase. Merges are not signed."
                     .to_owned()
@@ -189,8 +189,8 @@ impl RepositoryFact {
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
             Self::Submodules { .. } => "Add `git submodule update --init --recursive` to the setup of worktrees.".to_owned(),
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
-            Self::Sparse => "Run `git sparse-checkout disable`, or switch this checkout to another branch before you land.".to_owned(),
-            Self::SplitIndex => "Run `git update-index --no-split-index`, or switch this checkout to another branch before you land.".to_owned(),
+            Self::Sparse => "Nothing has to be done, if `git` is installed.".to_owned(),
+            Self::SplitIndex => "Nothing has to be done, if `git` is installed.".to_owned(),
             Self::SignedCommits => {
                 "Use a jail, or a key without a passphrase. Sign the result yourself where a server asks for signatures.".to_owned()
             }

@@ -116,6 +116,11 @@ impl Repository {
             return Ok(CheckoutEffect::Elsewhere { path: other.workdir.display().to_string() });
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
+        // `git` finds out when it updates the checkout.
+        if self.git_update(&checkout, question.workdir, base, tip)?.is_some() {
+            let paths = display_paths(self.files_in_the_way(question.workdir, base, tip)?.iter().map(PathBuf::as_path));
+            return Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } });
+        }
         let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
         let known = StatCache::read(&checkout.admin.join("index"));
         let landed = self.landed_paths(&handle, question.workdir, base, tip)?;

@@ -53,6 +53,7 @@ impl Board {
             sandbox: watch::Sender::new(None).subscribe(),
             built_in_prompt: runner::prompt::role,
             publish: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
+            update_checkout: std::sync::Arc::new(|_, _| Box::pin(async { Err(db::Error::Closed) })),
             map_code: std::sync::Arc::new(|_| Box::pin(async { Err(db::Error::Closed) })),
             shutdown: shutdown.clone(),
             demo: None,
