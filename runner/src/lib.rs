@@ -35,3 +35,5 @@ pub use supervisor::supervise;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod unusual_repositories;

@@ -2,23 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use repo::LandOutcome;
 use repo::testing::TestRepository;
-use repo::{LandOutcome, LandRequest};
 
 use super::*;
-use crate::fixture::TestBoard;
+use crate::fixture::{TestBoard, git};
 use crate::runs::merge::merge;
 
 const BRANCH: &str = "vibe-relay/PROJ-001";
-
-/// Runs `git` in the checkout of the person, who has no other configuration.
-async fn git(board: &TestBoard, arguments: &[&str]) -> String {
-    let top = board.sample.top().display().to_string();
-    let program = process::find_program("git", &std::env::var_os("PATH").unwrap()).unwrap();
-    let output = process::probe(&program, &[&["-C", &top], arguments].concat(), LIMIT).await.unwrap();
-    assert_eq!(output.code, Some(0), "git {arguments:?}: {}", output.stderr);
-    output.stdout
-}
 
 /// A board with merged work that changes `src/a`, removes `gone`, and adds `src/new` and `docs/new`.
 async fn merged() -> TestBoard {
@@ -42,27 +33,6 @@ async fn merged() -> TestBoard {
     board
 }
 
-/// Lands as the route does.
-async fn land(board: &TestBoard) -> db::Result<LandOutcome> {
-    let (repository, project) = (board.repository(), board.project().await);
-    let identity = repository.identity("land").unwrap();
-    let request = LandRequest {
-        project_branch: BRANCH,
-        base_branch: "main",
-        base_head: &project.base_head,
-        bring_back: None,
-        workdir: board.sample.top(),
-        message: "land",
-        identity: &identity,
-    };
-    let outcome = repository.land(request).unwrap();
-    if let LandOutcome::NeedsGit { update, .. } = &outcome {
-        update_checkout(&board.db, &std::env::var_os("PATH").unwrap(), &project, update.clone()).await?;
-        repository.finish_landing("main", update, BRANCH).unwrap();
-    }
-    Ok(outcome)
-}
-
 #[tokio::test]
 async fn sparse_checkouts_and_split_indexes_get_the_landed_files() {
     let sparse: &[&[&str]] = &[&["sparse-checkout", "set", "--cone", "src"]];
@@ -79,17 +49,17 @@ async fn sparse_checkouts_and_split_indexes_get_the_landed_files() {
     ] {
         let board = merged().await;
         for arguments in setup {
-            git(&board, arguments).await;
+            git(board.sample.top(), arguments).await;
         }
         board.sample.write("src/mine", "untracked\n");
-        let outcome = land(&board).await.unwrap();
+        let outcome = board.land().await.unwrap();
         assert!(matches!(outcome, LandOutcome::NeedsGit { fast_forward: true, .. }), "{name}: {outcome:?}");
         assert_eq!(board.tip("main"), board.tip(BRANCH), "{name}");
-        assert_eq!(git(&board, &["status", "--porcelain"]).await, "?? src/mine\n", "{name}");
+        assert_eq!(git(board.sample.top(), &["status", "--porcelain"]).await, "?? src/mine\n", "{name}");
         let read = |path| board.sample.read(path);
         assert_eq!((read("src/a").as_deref(), read("src/new").as_deref(), read("gone")), (Some("new\n"), Some("new\n"), None), "{name}");
         assert_eq!(read("docs/new").is_some(), docs, "{name}: files outside of the sparse checkout are not written");
-        git(&board, &["fsck"]).await;
+        git(board.sample.top(), &["fsck"]).await;
         assert!(!board.db.folder().join(FOLDER).join("PROJ-001.git").exists());
     }
 }
@@ -98,10 +68,10 @@ async fn sparse_checkouts_and_split_indexes_get_the_landed_files() {
 async fn changed_files_are_kept_and_nothing_is_changed() {
     for (path, content) in [("src/a", "mine\n"), ("src/new", "mine\n")] {
         let board = merged().await;
-        git(&board, &["sparse-checkout", "set", "--cone", "src"]).await;
+        git(board.sample.top(), &["sparse-checkout", "set", "--cone", "src"]).await;
         board.sample.write(path, content);
-        let before = (board.tip("main"), git(&board, &["status", "--porcelain"]).await);
-        match land(&board).await {
+        let before = (board.tip("main"), git(board.sample.top(), &["status", "--porcelain"]).await);
+        match board.land().await {
             Err(db::Error::Refused(refusal)) => {
                 assert!(refusal.to_string().contains(path), "{refusal}");
                 assert_eq!(refusal.code(), "checkout-dirty");
@@ -109,7 +79,7 @@ async fn changed_files_are_kept_and_nothing_is_changed() {
             Ok(LandOutcome::Dirty { paths }) => assert_eq!(paths, [path]),
             other => panic!("{path}: {other:?}"),
         }
-        assert_eq!((board.tip("main"), git(&board, &["status", "--porcelain"]).await), before);
+        assert_eq!((board.tip("main"), git(board.sample.top(), &["status", "--porcelain"]).await), before);
         assert_eq!(board.sample.read(path).as_deref(), Some(content));
     }
 }
@@ -117,7 +87,7 @@ async fn changed_files_are_kept_and_nothing_is_changed() {
 #[tokio::test]
 async fn nothing_that_the_repository_configures_runs() {
     let board = merged().await;
-    git(&board, &["sparse-checkout", "set", "--cone", "src"]).await;
+    git(board.sample.top(), &["sparse-checkout", "set", "--cone", "src"]).await;
     let (marker, program) = (board.sample.beside("ran"), board.sample.beside("evil"));
     fs::write(&program, format!("#!/bin/sh\necho $0 >> {}\ncat\n", marker.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -131,18 +101,18 @@ async fn nothing_that_the_repository_configures_runs() {
     for key in ["core.fsmonitor", "filter.evil.smudge", "filter.evil.clean"] {
         board.sample.configure(key, program.to_str().unwrap());
     }
-    land(&board).await.unwrap();
+    board.land().await.unwrap();
     assert!(!marker.exists(), "{}", fs::read_to_string(&marker).unwrap_or_default());
     assert_eq!(board.sample.read("src/new").as_deref(), Some("new\n"));
     // The same programs run for git in the repository itself: this test can fail.
-    git(&board, &["-c", "core.fsmonitor=false", "checkout", "-q", "-f", "HEAD~1"]).await;
+    git(board.sample.top(), &["-c", "core.fsmonitor=false", "checkout", "-q", "-f", "HEAD~1"]).await;
     assert!(marker.exists());
 }
 
 #[tokio::test]
 async fn missing_git_is_named() {
     let board = merged().await;
-    git(&board, &["update-index", "--split-index"]).await;
+    git(board.sample.top(), &["update-index", "--split-index"]).await;
     let (repository, project) = (board.repository(), board.project().await);
     let update = GitUpdate {
         workdir: board.sample.top().to_path_buf(),
