@@ -14,6 +14,7 @@ use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::warroom::code_map::CodeMapView;
 use domain::wire::ActivityLines;
+use repo::GitUpdate;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,9 @@ pub type SaveToken = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
 /// Makes the code map of a project.
 pub type MapCode = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<CodeMapView>> + Send>> + Send + Sync;
+
+/// Updates a checkout of the repository of a project with `git`.
+pub type UpdateCheckout = dyn Fn(Project, GitUpdate) -> Pin<Box<dyn Future<Output = db::Result<()>> + Send>> + Send + Sync;
 
 /// Pushes the branch of a project.
 pub type Publish = dyn Fn(Caller, ProjectId, PublishOptions) -> Pin<Box<dyn Future<Output = db::Result<Project>> + Send>> + Send + Sync;
@@ -53,6 +57,7 @@ pub struct AppState {
     pub map_code: Arc<MapCode>,
     pub publish: Arc<Publish>,
     pub follow_base: Arc<FollowBase>,
+    pub update_checkout: Arc<UpdateCheckout>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, FollowBase, MapCode, Publish, SignIn};
+use api::{AppState, DemoHooks, FollowBase, MapCode, Publish, SignIn, UpdateCheckout};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -13,6 +13,7 @@ use domain::team::person::OWNER;
 use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
+use runner::checkout_update;
 use runner::process::Programs;
 use runner::publication::{self, Tools};
 use runner::warroom::code_map;
@@ -92,6 +93,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         map_code: map_code(db.clone(), programs.running.clone()),
         publish: publish(db.clone()),
         follow_base: follow_base(db.clone()),
+        update_checkout: update_checkout(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
@@ -142,6 +144,17 @@ fn follow_base(db: Db) -> Arc<FollowBase> {
     Arc::new(move |project| {
         let db = db.clone();
         Box::pin(async move { runner::follow_before_landing(&db, &project).await })
+    })
+}
+
+/// How the board lets a checkout be updated that only `git` can update.
+fn update_checkout(db: Db) -> Arc<UpdateCheckout> {
+    Arc::new(move |project, update| {
+        let db = db.clone();
+        Box::pin(async move {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            checkout_update::update_checkout(&db, &path, &project, update).await
+        })
     })
 }
 

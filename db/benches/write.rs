@@ -106,7 +106,7 @@ async fn project(db: &Db) -> Outcome<ProjectId> {
         base_sha: String::new(),
         branches: Vec::new(),
         identity: None,
-        detection: domain::runs::profile::detection::Detection::default(),
+        ..RepositoryInfo::default()
     };
     Ok(db.create_project(&owner(), NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
 }

@@ -2,6 +2,7 @@
 
 pub mod agent_kind;
 pub mod backoff;
+pub mod branch_start;
 pub mod check;
 pub mod checkout;
 pub mod checkpoint;
@@ -21,6 +22,7 @@ pub mod preview;
 pub mod profile;
 pub mod protected_paths;
 pub mod publication;
+pub mod repository_finding;
 pub mod rescue;
 pub mod run;
 pub mod run_event;

@@ -33,6 +33,7 @@ use crate::board::task::Task;
 use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
 use crate::id::RunId;
+use crate::runs::branch_start::BranchStart;
 use crate::runs::evidence::Sha;
 use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
@@ -111,6 +112,12 @@ pub struct NewProject {
     /// The default is the checked-out branch.
     #[serde(default)]
     pub base_branch: Option<String>,
+    /// Whether `base_branch` may be a branch of a remote or a tag, from which the local base branch is made.
+    #[serde(default)]
+    pub make_base: bool,
+    /// Where the project branch begins. The default is the tip of the base branch.
+    #[serde(default)]
+    pub start: BranchStart,
     /// Whether a planner starts at once. The default is yes if there is a description.
     #[serde(default)]
     pub plan: Option<bool>,

@@ -43,12 +43,16 @@ impl Repository {
             for entry in listed.flatten() {
                 entries += 1;
                 let (path, Ok(kind)) = (folder.join(entry.file_name()), entry.file_type()) else { continue };
-                let Some(text) = path.to_str().filter(|_| entries <= MAX_ENTRIES && entry.file_name() != ".git") else { continue };
+                if entries > MAX_ENTRIES || entry.file_name() == ".git" {
+                    continue;
+                }
+                let text = &*path.to_string_lossy();
                 let is_folder = kind.is_dir();
                 if !(is_folder || kind.is_file() && is_wanted(text)) {
                     continue;
                 }
-                let named = if is_folder { format!("{text}/") } else { text.to_owned() };
+                // A folder is named with a slash at its end.
+                let named = if is_folder { path.join("") } else { path.clone() };
                 let is_ignored = handle.is_path_ignored(&named).attempting(|| format!("find out whether git ignores {text}"))?;
                 if is_folder && (!is_ignored || is_wanted(text)) {
                     // A nested repository has its own files.

@@ -76,7 +76,9 @@ impl Repository {
 
         let mut options = DiffOptions::new();
         options.include_typechange(true).max_size(i64::from(limits.file_size)).disable_pathspec_match(true);
-        for path in paths {
+        // A path with a replaced character was not valid UTF-8, and names no file as it is written.
+        let is_exact = !paths.iter().any(|path| path.contains(char::REPLACEMENT_CHARACTER));
+        for path in paths.iter().filter(|_| is_exact) {
             options.pathspec(*path);
         }
         let mut changes = handle.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).attempting(comparing)?;
@@ -89,6 +91,9 @@ impl Repository {
         for index in 0..count.min(limits.files) {
             let Some(delta) = changes.get_delta(index) else { continue };
             let mut file = describe(&delta);
+            if !is_exact && !paths.contains(&file.path.as_str()) {
+                continue;
+            }
             // Without a patch, only the mode changed or the file is binary.
             if let Some(patch) = Patch::from_diff(&changes, index).attempting(comparing)? {
                 file.binary = patch.delta().flags().is_binary();

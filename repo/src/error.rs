@@ -25,6 +25,16 @@ pub enum RepoError {
     DetachedHead { path: PathBuf },
     #[error("the branch {branch} does not exist{}", similar_branches(near))]
     BranchMissing { branch: String, near: Vec<String> },
+    #[error("{named} is a {}, not a local branch", if *is_tag { "tag" } else { "branch of a remote" })]
+    BranchNotLocal { named: String, local: String, is_tag: bool, exists: bool },
+    #[error("{branch} follows no branch of a remote that was fetched")]
+    NoUpstream { branch: String },
+    #[error("{branch} has commits that {upstream} lacks")]
+    Diverged { branch: String, upstream: String },
+    #[error("the checkout {path} is not at the tip of {branch}, so a snapshot of its files cannot continue that branch")]
+    CheckoutElsewhere { path: PathBuf, branch: String },
+    #[error("a snapshot cannot hold {}", paths.join(", "))]
+    SnapshotIncomplete { paths: Vec<String> },
     #[error("the repository stores its objects as sha256, which is not supported yet")]
     Sha256Objects,
     #[error("the repository stores its branches as a reftable, which is not supported yet")]
@@ -37,6 +47,8 @@ pub enum RepoError {
     WrongOwner { path: PathBuf },
     #[error("files of the repository use the git filter {driver} (named in {named_in})")]
     Filters { driver: String, named_in: String },
+    #[error("{path} has the encoding {encoding} in checkouts (`working-tree-encoding`), which is not supported")]
+    Encoding { encoding: String, path: String },
     #[error("the path {path} is not valid UTF-8")]
     PathNotUtf8 { path: PathBuf },
     #[error("the branch {existing} conflicts with the branch name {wanted}")]
@@ -102,12 +114,18 @@ impl RepoError {
             Self::NoCommit { .. } => "no-commit",
             Self::DetachedHead { .. } => "detached-head",
             Self::BranchMissing { .. } => "branch-missing",
+            Self::BranchNotLocal { .. } => "branch-not-local",
+            Self::NoUpstream { .. } => "no-upstream",
+            Self::Diverged { .. } => "upstream-diverged",
+            Self::CheckoutElsewhere { .. } => "checkout-elsewhere",
+            Self::SnapshotIncomplete { .. } => "snapshot-incomplete",
             Self::Sha256Objects => "sha256-objects",
             Self::Reftable => "reftable",
             Self::PartialClone => "partial-clone",
             Self::UnknownExtension { .. } => "unknown-extension",
             Self::WrongOwner { .. } => "foreign-owner",
             Self::Filters { .. } => "filters",
+            Self::Encoding { .. } => "working-tree-encoding",
             Self::PathNotUtf8 { .. } => "path-not-utf8",
             Self::BranchNameConflict { .. } => "name-blocked",
             Self::Moved { .. } => "branch-moved",
@@ -154,6 +172,18 @@ impl RepoError {
             Self::NoCommit { .. } => "Create a first commit; it may be empty: `git commit --allow-empty -m start`.".into(),
             Self::DetachedHead { .. } => "Name the base branch, or check one out with `git switch`.".into(),
             Self::BranchMissing { .. } => "Name an existing local branch as the base.".into(),
+            Self::BranchNotLocal { local, exists: true, .. } => {
+                format!("Name the local branch {local}; the project can begin at its newer upstream.")
+            }
+            Self::BranchNotLocal { named, local, .. } => {
+                format!("Let the local branch {local} be made from it: `--make-base`, `\"make_base\": true`, or `git branch {local} {named}`.")
+            }
+            Self::NoUpstream { branch } => format!("Fetch, or set it with `git branch --set-upstream-to REMOTE/BRANCH {branch}`."),
+            Self::Diverged { branch, upstream } => format!("Merge {upstream} into {branch}, or rebase it, then create the project."),
+            Self::CheckoutElsewhere { branch, .. } => format!("Switch it to {branch}, or create the project without a snapshot."),
+            Self::SnapshotIncomplete { .. } => {
+                "Commit or ignore these files, which are larger than 50 MiB or cannot be read, or create the project without a snapshot.".into()
+            }
             Self::Sha256Objects => "Use a repository with sha1 objects (`git init --object-format=sha1`).".into(),
             Self::Reftable => "Run `git refs migrate --ref-format=files` (git 2.46 or newer).".into(),
             Self::PartialClone => "Create a full clone without `--filter` and name that.".into(),
@@ -162,6 +192,9 @@ impl RepoError {
                 format!("Run as its owner, or trust it with `git config --global --add safe.directory {}`.", path.display())
             }
             Self::Filters { .. } => "Use a repository without clean and smudge filters (Git LFS, git-crypt, …).".into(),
+            Self::Encoding { path, .. } => {
+                format!("Store {path} as UTF-8 and remove `working-tree-encoding` from its attributes, or name a repository without it.")
+            }
             Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
             Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))

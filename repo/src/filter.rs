@@ -1,7 +1,7 @@
-//! Rejects repositories whose files use clean and smudge filters (Git LFS, git-crypt, nbstripout).
+//! Rejects repositories whose files use clean and smudge filters (Git LFS, git-crypt, nbstripout) or another encoding than UTF-8.
 //!
-//! libgit2 runs no filter programs. This is safe, but filtered files would always look modified, so project creation
-//! rejects the repository instead. Must not run a filter.
+//! libgit2 runs no filter programs and converts no encodings. This is safe, but such files would always look modified, so
+//! project creation rejects the repository instead. Must not run a filter.
 
 use std::path::Path;
 
@@ -10,7 +10,10 @@ use git2::{AttrCheckFlags, AttrValue, Config, Oid, TreeWalkMode, TreeWalkResult}
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 
-/// Fails if an attribute file of `commit` or of this machine applies a filter that is configured here.
+/// The attribute that names the encoding of a file in checkouts.
+const ENCODING: &str = "working-tree-encoding";
+
+/// Fails if an attribute file of `commit` or of this machine applies a filter that is configured here, or an encoding.
 pub(crate) fn reject_filters(repository: &Repository, commit: Oid) -> Result<(), RepoError> {
     let handle = repository.handle()?;
     let config = handle.config().and_then(|mut config| config.snapshot());
@@ -43,6 +46,9 @@ pub(crate) fn reject_filters(repository: &Repository, commit: Oid) -> Result<(),
             }
         }
     }
+    if sources.iter().any(|(_, text)| String::from_utf8_lossy(text).contains(ENCODING)) {
+        reject_encodings(repository, commit, &paths)?;
+    }
     if !has_configured_driver(&config)? {
         return Ok(());
     }
@@ -54,6 +60,21 @@ pub(crate) fn reject_filters(repository: &Repository, commit: Oid) -> Result<(),
             && is_configured(&config, driver)
         {
             return Err(RepoError::Filters { driver: driver.to_owned(), named_in: format!("your attribute file, for {path}") });
+        }
+    }
+    Ok(())
+}
+
+/// Fails if one of `paths` has another encoding in a checkout than in the commit.
+fn reject_encodings(repository: &Repository, commit: Oid, paths: &[String]) -> Result<(), RepoError> {
+    let handle = repository.handle_with_tree(commit)?;
+    for path in paths {
+        let value = handle.get_attr_bytes(Path::new(path), ENCODING, AttrCheckFlags::INDEX_ONLY);
+        if let Ok(value) = value
+            && let AttrValue::String(encoding) = AttrValue::from_bytes(value)
+            && !["utf-8", "utf8"].contains(&encoding.to_lowercase().as_str())
+        {
+            return Err(RepoError::Encoding { encoding: encoding.to_owned(), path: path.clone() });
         }
     }
     Ok(())

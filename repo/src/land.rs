@@ -3,11 +3,14 @@
 //! Must not overwrite uncommitted changes. Files are written before the branch moves, so a kill in between can be
 //! distinguished from a human's changes and a repeated call finishes the landing.
 
+mod by_git;
 mod files;
 mod index;
 mod preview;
 mod returning;
 
+pub use by_git::GitUpdate;
+pub(crate) use files::operation_name;
 pub use preview::LandingQuestion;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +24,7 @@ use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 use crate::merge::MergeOutcome;
+use crate::workdir::display_paths;
 
 /// A project branch to land, and its destination.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +49,9 @@ pub enum LandOutcome {
     Landed { sha: Sha, fast_forward: bool },
     /// The project branch holds commits that were removed from the base branch, and nobody confirmed them. Nothing was changed.
     WouldReturn(ReturningCommits),
+    /// Only `git` can update the human's checkout. Nothing was changed yet: once it has made the update, [`Repository::finish_landing`] moves the
+    /// base branch.
+    NeedsGit { update: GitUpdate, fast_forward: bool },
     /// The base branch already contained the project branch.
     AlreadyLanded { sha: Sha },
     /// The human's checkout of the base has changes in these paths. Nothing was changed.
@@ -59,8 +66,7 @@ impl Repository {
     /// Moves the base branch to contain the project branch, by a fast-forward if possible, else by a merge commit.
     ///
     /// # Errors
-    /// A branch is missing or moved meanwhile. Or the checkout has an operation in progress, is sparse, or its index is
-    /// unreadable or stays locked.
+    /// A branch is missing or moved meanwhile. Or the checkout has an operation in progress, or its index stays locked.
     pub fn land(&self, request: LandRequest<'_>) -> Result<LandOutcome, RepoError> {
         let LandRequest { project_branch, base_branch, workdir, message, identity, .. } = request;
         let handle = self.handle()?;
@@ -88,6 +94,13 @@ impl Repository {
             }
         };
         for checkout in own {
+            if let Some(update) = self.git_update(&checkout, workdir, base, target)? {
+                let in_the_way = self.files_in_the_way(workdir, base, target)?;
+                if !in_the_way.is_empty() {
+                    return Ok(LandOutcome::Dirty { paths: display_paths(in_the_way.iter().map(PathBuf::as_path)) });
+                }
+                return Ok(LandOutcome::NeedsGit { update, fast_forward });
+            }
             let conflicting = self.write_landed_files(&checkout.admin, workdir, base, target)?;
             if !conflicting.is_empty() {
                 return Ok(LandOutcome::Dirty { paths: conflicting });

@@ -9,6 +9,7 @@
 
 mod base;
 mod branch;
+mod branch_start;
 mod checkout;
 mod checkpoint;
 mod code_map;
@@ -17,6 +18,7 @@ mod control;
 mod conversion;
 mod copy_files;
 mod diff;
+mod disk_space;
 mod durable;
 mod error;
 mod evidence;
@@ -46,6 +48,7 @@ mod proposal_source;
 mod publication;
 mod relocate;
 mod remove;
+mod repository_finding;
 mod rescue;
 mod review_round;
 mod scratch;
@@ -64,6 +67,8 @@ mod git_program;
 mod hostile;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+#[cfg(test)]
+mod unusual_names;
 
 pub use checkpoint::TakenCheckpoint;
 pub use code_map::{CodeMap, KeptCodeMap};
@@ -72,6 +77,7 @@ pub use control::ControlFiles;
 pub use copy_files::IgnoredFiles;
 pub use diff::DiffLimits;
 pub use diff::highlight::{code_spans, load_syntaxes};
+pub use disk_space::DiskSpace;
 pub use error::RepoError;
 pub use evidence_request::{collect_evidence, read_evidence};
 pub use exclusive::exclusive;
@@ -79,13 +85,13 @@ pub use file_history::record_files;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
-pub use land::{LandOutcome, LandRequest, LandingQuestion};
+pub use land::{GitUpdate, LandOutcome, LandRequest, LandingQuestion};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
 pub use merge::{MergeOutcome, SQUASHED_PREFIX};
 pub use nested::{NestedRepository, NestedWork};
 pub use oracle_note::holding_notes;
-pub use probe::{git_dir, place, probe, uncommitted};
+pub use probe::{git_dir, place, probe, probe_or_plan_base, uncommitted};
 pub use proposal_source::read_proposal_source;
 pub use relocate::checkout_name;
 pub use rescue::{KeptCommit, RESCUE_PREFIX, Rescue};

@@ -7,14 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::{RepositoryInfo, RepositoryPlace};
+use domain::runs::repository_finding::{self, RepositoryFact};
 use git2::{BranchType, Delta, Oid};
 use tokio_util::sync::CancellationToken;
 
 use crate::branch;
+use crate::branch_start::{ForeignBase, foreign_base, remote_branches};
 use crate::checkout::{Head, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::filter;
 use crate::handle::{Repository, oid, sha};
+use crate::repository_finding::NamedCheckout;
 use crate::stat_cache::StatCache;
 use crate::workdir::Untracked;
 
@@ -27,6 +30,19 @@ const MAX_SUGGESTIONS: usize = 3;
 /// # Errors
 /// Any reason why the repository is unsuitable, with the next step in [`RepoError::hint`].
 pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, RepoError> {
+    inspect(path, base_branch, false)
+}
+
+/// Inspects like [`probe`]. If `base_branch` is a branch of a remote or a tag, returns the local branch that
+/// [`Repository::make_base`] would make.
+///
+/// # Errors
+/// As [`probe`].
+pub fn probe_or_plan_base(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, RepoError> {
+    inspect(path, base_branch, true)
+}
+
+fn inspect(path: &Path, base_branch: Option<&str>, plans_base: bool) -> Result<RepositoryInfo, RepoError> {
     let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
     let found = locate(&path)?;
     let repository = Repository::open(&found.git_dir)?;
@@ -47,13 +63,28 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
         (None, Some(checked_out)) => checked_out,
         (None, None) => return Err(RepoError::DetachedHead { path: found.top }),
     };
-    let Some(base) = branch::tip(&handle, &base_branch)? else {
-        return Err(missing_branch(base_branch, &branches, &found.top, head_commit));
+    let (base_branch, base, base_made_from) = match (branch::tip(&handle, &base_branch)?, foreign_base(&handle, &base_branch)?) {
+        (Some(tip), _) => (base_branch, tip, None),
+        (None, Some(ForeignBase { local, tip, .. })) if plans_base && !branches.contains(&local) => (local, tip, Some(base_branch)),
+        (None, Some(ForeignBase { local, is_tag, .. })) => {
+            let exists = branches.contains(&local);
+            return Err(RepoError::BranchNotLocal { named: base_branch, local, is_tag, exists });
+        }
+        (None, None) => return Err(missing_branch(base_branch, &branches, &found.top, head_commit)),
     };
     if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, conflicting_name(name)?))) {
         return Err(RepoError::BranchNameConflict { existing: existing.clone(), wanted });
     }
     filter::reject_filters(&repository, base)?;
+    let named = NamedCheckout { top: &found.top, admin: &found.admin, base_branch: &base_branch, base };
+    let (mut facts, checkout_bytes) = repository.unusual_facts(&named)?;
+    facts.extend(base_made_from.clone().map(|from| RepositoryFact::BaseIsMade { branch: base_branch.clone(), from }));
+    let newer_upstream = facts.iter().find_map(|fact| match fact {
+        RepositoryFact::BehindUpstream { upstream, .. } => Some(upstream.clone()),
+        _ => None,
+    });
+    let mut findings: Vec<_> = facts.iter().map(RepositoryFact::describe).collect();
+    repository_finding::sort(&mut findings);
 
     let identity = repository.configured_identity()?;
     Ok(RepositoryInfo {
@@ -65,6 +96,12 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
         // Do not offer our own branches as a base.
         branches: branches.into_iter().filter(|name| !name.starts_with("vibe-relay/") && !name.starts_with("vr/")).collect(),
         identity: identity.map(|identity| format!("{} <{}>", identity.name, identity.email)),
+        findings,
+        checkout_bytes,
+        newer_upstream,
+        remote_branches: remote_branches(&handle)?,
+        base_made_from,
+        start: None,
     })
 }
 
@@ -86,7 +123,8 @@ pub fn uncommitted(path: &Path, cancelled: &CancellationToken) -> Result<u32, Re
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-fn head_commit(handle: &git2::Repository, head: Option<&Head>) -> Result<Option<Oid>, RepoError> {
+/// The commit at HEAD of a checkout.
+pub(crate) fn head_commit(handle: &git2::Repository, head: Option<&Head>) -> Result<Option<Oid>, RepoError> {
     match head {
         Some(Head::Reference(name)) => branch::reference_target(handle, name),
         Some(Head::Detached(id)) => Ok(Some(oid(id)?)),

@@ -16,10 +16,21 @@ use nix::sys::stat::Mode;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 use crate::stat_cache::StatCache;
-use crate::workdir::Untracked;
+use crate::workdir::{Change, Untracked};
 
 /// Maximum size of a file. Larger files are only listed, because core dumps must not fill the repository.
 pub(crate) const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
+
+const LINK: u32 = 0o120_000;
+
+/// How the contents of files are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Byte for byte, also where git would convert line ends.
+    Raw,
+    /// As `git add` stores them, for a checkout that nobody else changes meanwhile.
+    Normalized,
+}
 
 /// The files of a checkout.
 #[derive(Debug)]
@@ -44,11 +55,24 @@ impl Repository {
         max_bytes: u64,
     ) -> Result<Option<Snapshot>, RepoError> {
         let changes = self.changes(worktree, head, Untracked::Files, known)?;
-        if changes.is_empty() {
-            return Ok(None);
-        }
+        if changes.is_empty() { Ok(None) } else { self.snapshot_of(handle, worktree, head, changes, Contents::Raw, max_bytes).map(Some) }
+    }
+
+    /// Stores `changes`, which are those of `worktree`, as a change of `head`. `handle` is on the checkout.
+    ///
+    /// # Errors
+    /// As [`Repository::snapshot`].
+    pub(crate) fn snapshot_of(
+        &self,
+        handle: &git2::Repository,
+        worktree: &Path,
+        head: Oid,
+        changes: Vec<Change>,
+        contents: Contents,
+        max_bytes: u64,
+    ) -> Result<Snapshot, RepoError> {
         let old_tree = find_commit(handle, head)?.tree().attempting(|| format!("read the files of {head}"))?;
-        let mut builder = Builder { handle, worktree, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
+        let mut builder = Builder { handle, worktree, contents, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
         builder.index.read_tree(&old_tree).attempting(indexing)?;
         // Apply deletions first, because a folder may have replaced a file.
         let (deleted, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.status == Delta::Deleted);
@@ -67,7 +91,7 @@ impl Repository {
             builder.add(&path)?;
         }
         let tree = builder.index.write_tree_to(handle).attempting(indexing)?;
-        Ok(Some(Snapshot { tree, skipped: builder.skipped }))
+        Ok(Snapshot { tree, skipped: builder.skipped })
     }
 }
 
@@ -79,6 +103,7 @@ fn indexing() -> String {
 struct Builder<'a> {
     handle: &'a git2::Repository,
     worktree: &'a Path,
+    contents: Contents,
     index: Index,
     skipped: Vec<String>,
 }
@@ -111,7 +136,12 @@ impl Builder<'_> {
             self.skip(path);
             return Ok(());
         };
-        let id = self.handle.blob(&content).attempting(|| format!("store {}", path.display()))?;
+        let stored = match self.contents {
+            // A link has no line ends, and would be followed.
+            Contents::Normalized if mode != LINK => self.handle.blob_path(&self.worktree.join(path)),
+            Contents::Raw | Contents::Normalized => self.handle.blob(&content),
+        };
+        let id = stored.attempting(|| format!("store {}", path.display()))?;
         self.index.add(&entry(path, id, mode)).attempting(|| format!("store {}", path.display()))
     }
 
@@ -134,7 +164,7 @@ pub(crate) fn read_beneath(root: &Path, path: &Path, most: u64) -> io::Result<(V
     let file_flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     match openat(&folder, name, file_flags, Mode::empty()) {
         // macOS and Linux name a link in this way.
-        Err(Errno::ELOOP | Errno::EMLINK) => Ok((readlinkat(&folder, name)?.into_encoded_bytes(), 0o120_000)),
+        Err(Errno::ELOOP | Errno::EMLINK) => Ok((readlinkat(&folder, name)?.into_encoded_bytes(), LINK)),
         Err(error) => Err(error.into()),
         Ok(file) => read_file(File::from(file), most),
     }

@@ -1,7 +1,8 @@
 //! A repository and a store for tests that need both. Tests drive tasks through the store's use cases, as people and agents do.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
 use domain::board::project::Project;
@@ -11,18 +12,19 @@ use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::Sha;
+use domain::runs::evidence::{RepositoryInfo, Sha};
 use domain::runs::failure::EndClass;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::time::Timestamp;
 use domain::wire::NewProject;
-use repo::Repository;
 use repo::testing::{TestRepository, commit_all_in, write_in};
+use repo::{LandOutcome, LandRequest, Repository};
 use tokio::sync::watch;
 
-use crate::process::Programs;
+use crate::process::{self, Programs};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
+use crate::runs::checkout_update::update_checkout;
 use crate::runs::run::RunContext;
 
 pub(crate) struct TestBoard {
@@ -39,6 +41,11 @@ impl TestBoard {
     }
 
     pub(crate) async fn on(sample: TestRepository) -> Self {
+        Self::beginning_at(sample, None).await
+    }
+
+    /// A board whose project branch begins at `start` instead of at the base.
+    pub(crate) async fn beginning_at(sample: TestRepository, start: Option<Sha>) -> Self {
         let config = Config {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
@@ -47,7 +54,7 @@ impl TestBoard {
             ..Config::default()
         };
         let db = Db::open(&config).await.unwrap();
-        let probe = repo::probe(sample.top(), None).unwrap();
+        let probe = RepositoryInfo { start, ..repo::probe(sample.top(), None).unwrap() };
         let new = NewProject { title: "Board".to_owned(), ..NewProject::default() };
         let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
         Self { sample, config, db, project }
@@ -163,6 +170,27 @@ impl TestBoard {
         self.move_to(&Caller::owner(), task, Status::Cancelled, Some("abandoned")).await;
     }
 
+    /// Lands the project as its route does.
+    pub(crate) async fn land(&self) -> db::Result<LandOutcome> {
+        let (repository, project) = (self.repository(), self.project().await);
+        let identity = repository.identity("land").unwrap();
+        let request = LandRequest {
+            project_branch: &project.integration_branch,
+            base_branch: &project.base_branch,
+            base_head: &project.base_head,
+            bring_back: None,
+            workdir: Path::new(&project.repo_path),
+            message: "land",
+            identity: &identity,
+        };
+        let outcome = repository.land(request).map_err(CheckoutError::from)?;
+        if let LandOutcome::NeedsGit { update, .. } = &outcome {
+            update_checkout(&self.db, &std::env::var_os("PATH").unwrap(), &project, update.clone()).await?;
+            repository.finish_landing(&project.base_branch, update, &project.integration_branch).map_err(CheckoutError::from)?;
+        }
+        Ok(outcome)
+    }
+
     /// Cleans up after a finished task as the runner does, and returns the rescue reference.
     pub(crate) async fn clean(&self, task: &TaskId) -> Option<String> {
         let kept = checkout::clean(&self.db, &self.project().await, &self.read(task).await).await.unwrap();
@@ -176,6 +204,15 @@ impl TestBoard {
         let bytes = self.repository().file_at(&sha, path).unwrap()?;
         Some(String::from_utf8(bytes).unwrap())
     }
+}
+
+/// Runs `git` in `folder` and returns what it prints.
+pub(crate) async fn git(folder: &Path, arguments: &[&str]) -> String {
+    let program = process::find_program("git", &std::env::var_os("PATH").unwrap()).unwrap();
+    let folder = folder.display().to_string();
+    let output = process::probe(&program, &[&["-C", &folder], arguments].concat(), Duration::from_secs(60)).await.unwrap();
+    assert_eq!(output.code, Some(0), "git {arguments:?}: {}", output.stderr);
+    output.stdout
 }
 
 /// A live run that has consumed nothing.

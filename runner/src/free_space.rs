@@ -2,10 +2,10 @@
 //!
 //! It must not free any space.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use domain::config::Config;
-use nix::sys::statvfs::statvfs;
+use repo::DiskSpace;
 
 use crate::blocking::off_thread;
 
@@ -14,22 +14,15 @@ const MIB: u64 = 1024 * 1024;
 const DEFAULT_MINIMUM: u64 = 2048 * MIB;
 const DEFAULT_PERCENT: u64 = 5;
 
-/// The size of a file system in bytes, as far as an ordinary user can use it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Space {
-    free: u64,
-    total: u64,
-}
-
 /// Describes the first disk with too little free space; `None` if agents can start. A disk that cannot be examined stops no agent.
 pub(crate) async fn shortage(config: &Config) -> Option<String> {
     let minimum = config.min_free_disk_mib;
     let folders = [Some(config.worktrees_path.clone()), config.db_path.parent().map(Path::to_owned)];
-    let found = off_thread(move || folders.into_iter().flatten().find_map(|folder| describe(&folder, space(&folder)?, minimum)));
+    let found = off_thread(move || folders.into_iter().flatten().find_map(|folder| describe(&folder, DiskSpace::of(&folder)?, minimum)));
     found.await.ok().flatten()
 }
 
-fn describe(folder: &Path, space: Space, minimum_mib: Option<u64>) -> Option<String> {
+fn describe(folder: &Path, space: DiskSpace, minimum_mib: Option<u64>) -> Option<String> {
     let minimum = minimum_mib.map_or_else(|| DEFAULT_MINIMUM.min(space.total / 100 * DEFAULT_PERCENT), |mib| mib.saturating_mul(MIB));
     let gib = |bytes: u64| bytes as f64 / (1024 * MIB) as f64;
     (space.free < minimum).then(|| {
@@ -43,14 +36,6 @@ fn describe(folder: &Path, space: Space, minimum_mib: Option<u64>) -> Option<Str
     })
 }
 
-/// The space of the disk on which a folder is, or would be created.
-fn space(folder: &Path) -> Option<Space> {
-    let existing: PathBuf = folder.ancestors().find(|ancestor| ancestor.exists())?.to_owned();
-    let found = statvfs(&existing).ok()?;
-    let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
-    Some(Space { free: bytes(found.blocks_available()), total: bytes(found.blocks()) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,7 +43,7 @@ mod tests {
     const GIB: u64 = 1024 * MIB;
 
     fn says(free: u64, total: u64, minimum_mib: Option<u64>) -> Option<String> {
-        describe(Path::new("/work"), Space { free, total }, minimum_mib)
+        describe(Path::new("/work"), DiskSpace { free, total }, minimum_mib)
     }
 
     #[test]

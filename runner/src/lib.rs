@@ -31,8 +31,10 @@ pub mod warroom;
 mod watch;
 
 pub use runs::base::follow_before_landing;
-pub use runs::publication;
+pub use runs::{checkout_update, publication};
 pub use supervisor::supervise;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod unusual_repositories;

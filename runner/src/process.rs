@@ -3,6 +3,7 @@
 //!
 //! It must not know tasks or agents' protocols, and never decides what to start.
 
+pub(crate) mod git;
 mod jail;
 
 pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_inbound, start_jail};

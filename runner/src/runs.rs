@@ -6,6 +6,7 @@ pub(crate) mod base;
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
+pub mod checkout_update;
 pub(crate) mod cleanup;
 mod command;
 pub(crate) mod control;

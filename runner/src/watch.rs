@@ -5,6 +5,7 @@
 
 mod cause;
 mod checkpoint;
+mod commit_failure;
 mod condition;
 mod end;
 mod event;

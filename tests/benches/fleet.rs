@@ -69,7 +69,7 @@ async fn store(server: &TestServer) -> f64 {
         base_sha: String::new(),
         branches: Vec::new(),
         identity: None,
-        detection: domain::runs::profile::detection::Detection::default(),
+        ..RepositoryInfo::default()
     };
     let project = db.create_project(&Caller::owner(), NewProject { title: "Alone".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let new: NewTask = serde_json::from_str(r#"{"title": "Alone"}"#).unwrap();

@@ -7,7 +7,8 @@ use axum::extract::State;
 use domain::config::Config;
 use domain::refusal::Refusal;
 use domain::runs::evidence::{RepositoryInfo, UncommittedFiles};
-use repo::Effort;
+use domain::runs::repository_finding::{self, RepositoryFact, RepositoryFinding};
+use repo::{DiskSpace, Effort};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
@@ -25,6 +26,9 @@ pub(crate) struct ProbeQuery {
     pub(crate) path: Option<String>,
     /// A local branch. If missing: the configured branch when the path is in the configured repository, otherwise the checked-out one.
     pub(crate) base_branch: Option<String>,
+    /// Whether `base_branch` may be a branch of a remote or a tag, from which a local branch is made when the project is created.
+    #[serde(default)]
+    pub(crate) make_base: bool,
 }
 
 /// Files of a checkout.
@@ -55,7 +59,7 @@ pub(crate) async fn count_uncommitted(QueryParameters(query): QueryParameters<Un
     // Dropped with the answer when the client has closed the connection.
     let _guard = cancelled.clone().drop_guard();
     let count = repo::in_lane(&path.clone(), Effort::Long, move || repo::uncommitted(&path, &cancelled)).await??;
-    Ok(Json(UncommittedFiles { count }))
+    Ok(Json(UncommittedFiles::new(count)))
 }
 
 /// Reads the repository that `query` names, or the configured one.
@@ -74,11 +78,23 @@ pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<Reposit
     }
     let mut found = repo::in_lane(&path.clone(), Effort::Long, move || {
         let base_branch = base_branch.or_else(|| configured_base(&config, &path));
-        repo::probe(&path, base_branch.as_deref())
+        let mut found =
+            if query.make_base { repo::probe_or_plan_base(&path, base_branch.as_deref()) } else { repo::probe(&path, base_branch.as_deref()) }?;
+        found.findings.extend(little_space(&config, found.checkout_bytes));
+        repository_finding::sort(&mut found.findings);
+        Ok::<_, repo::RepoError>(found)
     })
     .await??;
     found.detection.known = state.db.repository_profile(&found.git_dir).await?;
     Ok(found)
+}
+
+/// The finding that the disk of the checkouts cannot hold one for each agent.
+fn little_space(config: &Config, checkout: u64) -> Option<RepositoryFinding> {
+    let slots = config.max_parallel_agents;
+    let free = DiskSpace::of(&config.worktrees_path)?.free;
+    let folder = config.worktrees_path.display().to_string();
+    (free < checkout.saturating_mul(u64::from(slots))).then(|| RepositoryFact::LittleSpace { folder, free, checkout, slots }.describe())
 }
 
 /// The configured base branch, if `path` is in the configured repository: no other repository needs to have that branch.

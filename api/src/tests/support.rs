@@ -116,6 +116,7 @@ impl TestServer {
         let mut state = AppState {
             publish: publish(db.clone()),
             follow_base: Arc::new(|_| Box::pin(async {})),
+            update_checkout: Arc::new(|_, _| Box::pin(async { Ok(()) })),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,

@@ -9,8 +9,12 @@ use domain::board::project::{PlanApproval, Project, ReviewPolicy};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
+use domain::runs::branch_start::BranchStart;
+use domain::runs::evidence::{RepositoryInfo, UncommittedFiles};
+use domain::runs::repository_finding::RepositoryFinding;
 use domain::runs::usage::{consumption, money};
 use domain::wire::{List, NewProject, ProjectDeletion, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -36,6 +40,15 @@ pub(crate) enum Command {
         /// Base branch; default: the configured one, or the one that is checked out.
         #[arg(long)]
         base: Option<String>,
+        /// Make the local base branch if --base is a branch of a remote or a tag.
+        #[arg(long, requires = "base")]
+        make_base: bool,
+        /// Begin with a snapshot of your uncommitted files, except ignored ones and those with secrets. Your checkout stays as it is.
+        #[arg(long)]
+        snapshot: bool,
+        /// Begin at the newest fetched commit of the branch that the base branch follows.
+        #[arg(long, conflicts_with = "snapshot")]
+        from_upstream: bool,
         /// Start tasks only after you approve the plan.
         #[arg(long)]
         ask: bool,
@@ -124,13 +137,22 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
             }
         }
-        Command::New { title, goal, repo, base, ask, budget, review } => {
+        Command::New { title, goal, repo, base, make_base, snapshot, from_upstream, ask, budget, review } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
+            let repo = repo.to_str().ok_or_else(|| CliError::NotUtf8 { path: repo.clone() })?.to_owned();
+            print_findings(&client, &repo, base.as_deref(), make_base, snapshot).await?;
+            let start = match (snapshot, from_upstream) {
+                (true, _) => BranchStart::Snapshot,
+                (false, true) => BranchStart::Upstream,
+                (false, false) => BranchStart::Base,
+            };
             let new = NewProject {
                 title,
                 description: goal,
-                repo_path: Some(repo.to_string_lossy().into_owned()),
+                repo_path: Some(repo),
                 base_branch: base,
+                make_base,
+                start,
                 plan: None,
                 plan_approval: ask.then_some(PlanApproval::Ask),
                 budget_micro_usd: budget.map(micro_usd),
@@ -190,6 +212,18 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 client.post(&format!("/api/projects/{}/plan/approve", project.parse::<ProjectId>()?), &serde_json::json!({})).await?;
             output::line(format!("{}: the plan has started", project.id));
         }
+    }
+    Ok(())
+}
+
+/// Prints what is unusual about a repository. The output is not part of the result.
+async fn print_findings(client: &Client, repo: &str, base: Option<&str>, make_base: bool, snapshot: bool) -> Result<(), CliError> {
+    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let base = base.map(|base| format!("&base_branch={}", encoded(base))).unwrap_or_default();
+    let found: RepositoryInfo = client.get(&format!("/api/repository?path={}&make_base={make_base}{base}", encoded(repo))).await?;
+    let uncommitted: UncommittedFiles = client.get(&format!("/api/repository/uncommitted?path={}", encoded(&found.repo_path))).await?;
+    for RepositoryFinding { finding, consequence, remedy, .. } in uncommitted.finding.into_iter().filter(|_| !snapshot).chain(found.findings) {
+        output::hint(format!("{finding} {consequence} {remedy}"));
     }
     Ok(())
 }

@@ -287,6 +287,6 @@ fn probe() -> RepositoryInfo {
         base_sha: String::new(),
         branches: Vec::new(),
         identity: None,
-        detection: domain::runs::profile::detection::Detection::default(),
+        ..RepositoryInfo::default()
     }
 }

@@ -300,7 +300,7 @@ pub(super) fn probe() -> RepositoryInfo {
         base_sha: "base".to_owned(),
         branches: vec!["main".to_owned()],
         identity: None,
-        detection: domain::runs::profile::detection::Detection::default(),
+        ..RepositoryInfo::default()
     }
 }
 

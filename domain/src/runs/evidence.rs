@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::id::TaskId;
 use crate::runs::profile::detection::Detection;
 use crate::runs::protected_paths::ProtectedChange;
+use crate::runs::repository_finding::{RepositoryFact, RepositoryFinding};
 
 /// A full lowercase hexadecimal object id of 40 digits.
 pub type Sha = String;
@@ -55,7 +56,7 @@ impl Evidence {
 }
 
 /// The facts about the repository that the human chose for a project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RepositoryInfo {
     /// The absolute path of the working tree's top folder.
     pub repo_path: String,
@@ -72,13 +73,40 @@ pub struct RepositoryInfo {
     /// The tools that the files of the base branch show, and a profile for them, which a person may confirm.
     #[serde(default)]
     pub detection: Detection,
+    /// What is unusual about the repository, the most important first.
+    #[serde(default)]
+    pub findings: Vec<RepositoryFinding>,
+    /// About how many bytes a checkout of the base branch takes.
+    #[serde(default)]
+    pub checkout_bytes: u64,
+    /// The branch that the base branch follows, if the project can begin there because it is newer.
+    #[serde(default)]
+    pub newer_upstream: Option<String>,
+    /// Branches of remotes without a local branch of the same name, which can become the base.
+    #[serde(default)]
+    pub remote_branches: Vec<String>,
+    /// The remote branch or tag from which the base branch is made, if it does not exist yet.
+    #[serde(default)]
+    pub base_made_from: Option<String>,
+    /// The commit at which the project branch begins, if that is not `base_sha`.
+    #[serde(default)]
+    pub start: Option<Sha>,
 }
 
 /// The uncommitted files of a human's checkout. It takes longer to count them than to read the rest of a repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UncommittedFiles {
     /// Their number. Agents neither see nor change them.
     pub count: u32,
+    /// The finding about them, if there are any.
+    #[serde(default)]
+    pub finding: Option<RepositoryFinding>,
+}
+
+impl UncommittedFiles {
+    pub fn new(count: u32) -> Self {
+        Self { count, finding: (count > 0).then(|| RepositoryFact::Uncommitted { count }.describe()) }
+    }
 }
 
 /// The facts about a branch that replaces the base branch of a project.

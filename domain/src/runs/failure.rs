@@ -46,6 +46,10 @@ vocabulary! {
         NoOutcome = "no_move",
         /// It printed no output for too long.
         Unresponsive = "silent",
+        /// A hook of the repository refused its commit, and it ended without moving its card.
+        CommitHook = "commit_hook",
+        /// Its commit could not be signed, and it ended without moving its card.
+        CommitSigning = "commit_signing",
         /// Its program printed no result where its protocol demands one.
         Protocol = "protocol",
         /// The checkout could not be created.
@@ -82,6 +86,8 @@ impl FailureClass {
             Self::Budget => "the budget is used up",
             Self::ContextFull => "the conversation was full",
             Self::NoOutcome => "the agent ended without moving its card",
+            Self::CommitHook => "a hook of the repository refused its commit",
+            Self::CommitSigning => "its commit could not be signed",
             Self::Unresponsive => "the agent stopped responding",
             Self::Protocol => "the agent program does not keep to its protocol",
             Self::Checkout => "its checkout could not be created",
@@ -146,6 +152,10 @@ impl FailureClass {
             Self::Budget => "Press Raise to spend more, or cancel the task.",
             Self::ContextFull => "Nothing to do: the task goes on in a new conversation. Split it if that happens often.",
             Self::NoOutcome => "Answer its last words in a comment, then press Retry.",
+            Self::CommitHook => {
+                "Read what the hook printed and repair what it needs, for example in the setup commands in the settings of the project, then press Retry."
+            }
+            Self::CommitSigning => "Let agents run in a jail, where they do not sign, or use a key that asks for no passphrase, then press Retry.",
             Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
             Self::Setup => "Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.",
             Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",

@@ -16,6 +16,14 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::DetachedHead { path: path() },
         RepoError::RepositoryMissing { path: path() },
         RepoError::BranchMissing { branch: branch(), near: vec!["master".into()] },
+        RepoError::BranchNotLocal { named: "origin/next".into(), local: "next".into(), is_tag: false, exists: false },
+        RepoError::BranchNotLocal { named: "origin/main".into(), local: branch(), is_tag: false, exists: true },
+        RepoError::BranchNotLocal { named: "v1".into(), local: "from-v1".into(), is_tag: true, exists: false },
+        RepoError::NoUpstream { branch: branch() },
+        RepoError::Diverged { branch: branch(), upstream: "origin/main".into() },
+        RepoError::CheckoutElsewhere { path: path(), branch: branch() },
+        RepoError::SnapshotIncomplete { paths: vec!["video.mp4".into()] },
+        RepoError::Encoding { encoding: "UTF-16".into(), path: "a.txt".into() },
         RepoError::Sha256Objects,
         RepoError::Reftable,
         RepoError::PartialClone,
@@ -50,7 +58,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::Io { attempted: "write .git".into(), reason: io::Error::other("no space left") },
     ];
     let table: Vec<_> = all.iter().map(|refusal| format!("{}: {refusal}\n    {}", refusal.code(), refusal.hint())).collect();
-    insta::assert_snapshot!(table.join("\n"), @r"
+    insta::assert_snapshot!(table.join("\n"), @r#"
     path-missing: the folder /home/sam/shop does not exist
         Check the path; it must be a folder on this machine.
     not-a-repository: /home/sam/shop is not inside a git repository
@@ -65,6 +73,22 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Mount the drive that it is on, or name its new folder with `vibe-relay project relocate PROJECT FOLDER`.
     branch-missing: the branch main does not exist; similar branches: master
         Name an existing local branch as the base.
+    branch-not-local: origin/next is a branch of a remote, not a local branch
+        Let the local branch next be made from it: `--make-base`, `"make_base": true`, or `git branch next origin/next`.
+    branch-not-local: origin/main is a branch of a remote, not a local branch
+        Name the local branch main; the project can begin at its newer upstream.
+    branch-not-local: v1 is a tag, not a local branch
+        Let the local branch from-v1 be made from it: `--make-base`, `"make_base": true`, or `git branch from-v1 v1`.
+    no-upstream: main follows no branch of a remote that was fetched
+        Fetch, or set it with `git branch --set-upstream-to REMOTE/BRANCH main`.
+    upstream-diverged: main has commits that origin/main lacks
+        Merge origin/main into main, or rebase it, then create the project.
+    checkout-elsewhere: the checkout /home/sam/shop is not at the tip of main, so a snapshot of its files cannot continue that branch
+        Switch it to main, or create the project without a snapshot.
+    snapshot-incomplete: a snapshot cannot hold video.mp4
+        Commit or ignore these files, which are larger than 50 MiB or cannot be read, or create the project without a snapshot.
+    working-tree-encoding: a.txt has the encoding UTF-16 in checkouts (`working-tree-encoding`), which is not supported
+        Store a.txt as UTF-8 and remove `working-tree-encoding` from its attributes, or name a repository without it.
     sha256-objects: the repository stores its objects as sha256, which is not supported yet
         Use a repository with sha1 objects (`git init --object-format=sha1`).
     reftable: the repository stores its branches as a reftable, which is not supported yet
@@ -129,5 +153,5 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Run `git fsck` in the repository. If it reports no errors, repeat.
     io: could not write .git: no space left
         Check permissions and free space, then repeat.
-    ");
+    "#);
 }

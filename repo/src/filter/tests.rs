@@ -62,3 +62,18 @@ fn a_global_filter_is_rejected_if_it_matches_a_file() {
     sample.commit_all("notes");
     assert_eq!(refusal(&sample), Some(("strip".into(), "your attribute file, for notes/first.ipynb".into())));
 }
+
+#[test]
+fn an_encoding_is_rejected_if_it_applies_to_a_file() {
+    let sample = TestRepository::new();
+    sample.write(".gitattributes", "*.rc working-tree-encoding=UTF-16LE\n*.txt working-tree-encoding=UTF-8\n");
+    sample.write("a.txt", "a");
+    sample.commit_all("attributes");
+    assert_eq!(refusal(&sample), None);
+    sample.write("src/a.rc", "a");
+    sample.commit_all("a file");
+    let repository = sample.repository();
+    let head = repository.ref_sha("main").unwrap().unwrap();
+    let refused = reject_filters(&repository, oid(&head).unwrap()).unwrap_err();
+    assert!(matches!(&refused, RepoError::Encoding { encoding, path } if encoding == "UTF-16LE" && path == "src/a.rc"), "{refused}");
+}

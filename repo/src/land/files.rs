@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
@@ -26,11 +27,12 @@ pub(super) struct CheckoutDiff {
 
 /// State of a checkout that is about to move from one commit to another.
 #[derive(Debug, PartialEq, Eq)]
-enum CheckoutState {
+pub(super) enum CheckoutState {
     /// No changes. Files are written only where they are unmodified.
     Clean,
-    /// Every changed path already has its new content: an earlier landing was interrupted and is finished by force.
-    Interrupted,
+    /// Every changed path has its new content, or that of a snapshot that lands: an earlier landing was interrupted, or the person's files
+    /// are those that the project began with. No content is lost, so the landing is finished by force.
+    Kept,
     /// A human's changes.
     Dirty(BTreeSet<PathBuf>),
 }
@@ -52,12 +54,13 @@ impl Repository {
         let known = StatCache::read(&admin.join("index"));
         let mut conflicts = BTreeSet::new();
         let mut options = CheckoutBuilder::new();
-        match self.checkout_state(&handle, admin, workdir, &known, (old, new))? {
+        let landed = self.landed_paths(&handle, workdir, old, new)?;
+        match self.checkout_state(&handle, admin, workdir, &known, (old, new), landed.as_deref())? {
             CheckoutState::Clean => options.safe(),
-            CheckoutState::Interrupted => options.force(),
+            CheckoutState::Kept => options.force(),
             CheckoutState::Dirty(paths) => return Ok(display_paths(paths.iter().map(PathBuf::as_path))),
         };
-        for path in self.landed_paths(&handle, workdir, old, new)?.into_iter().flatten() {
+        for path in landed.into_iter().flatten() {
             options.path(path).disable_pathspec_match(true);
         }
         // Untracked and ignored files at the paths of new files belong to the human too.
@@ -80,27 +83,32 @@ impl Repository {
         Ok(Vec::new())
     }
 
-    /// The usual checkout is clean, which needs one look at each file. Only others are compared with both commits.
-    fn checkout_state(
+    /// The usual checkout is clean, which needs one look at each file. Only others are compared with both commits, and with the snapshots
+    /// that land. `landed` has the paths that differ between the commits.
+    pub(super) fn checkout_state(
         &self,
         handle: &git2::Repository,
         admin: &Path,
         workdir: &Path,
         known: &StatCache,
         (old, new): (Oid, Oid),
+        landed: Option<&[PathBuf]>,
     ) -> Result<CheckoutState, RepoError> {
         let files = tracked_files(handle, old)?;
-        if known.lists(&files) && is_unchanged(workdir, &files, known)? {
+        let is_tracked = |path: &PathBuf| files.binary_search_by(|file| file.path.as_slice().cmp(path.as_os_str().as_bytes())).is_ok();
+        let is_free = |path: &PathBuf| is_tracked(path) || workdir.join(path).symlink_metadata().is_err();
+        if landed.is_some_and(|paths| paths.iter().all(is_free)) && known.lists(&files) && is_unchanged(workdir, &files, known)? {
             return Ok(CheckoutState::Clean);
         }
-        let before = self.checkout_diff(handle, admin, workdir, known, old)?;
-        let after = self.checkout_diff(handle, admin, workdir, known, new)?;
-        Ok(classify(&before, &after))
+        let compare = |commit| self.checkout_diff(handle, admin, workdir, known, commit);
+        let snapshots = self.landing_snapshots(handle, old, new)?;
+        let kept = snapshots.into_iter().map(compare).collect::<Result<Vec<_>, _>>()?;
+        Ok(classify(&compare(old)?, &[compare(new)?].into_iter().chain(kept).collect::<Vec<_>>()))
     }
 
     /// Returns the paths that differ between the commits, so that only they are read. `None` if a folder is in the way of a file, or a
     /// file in the way of a folder: then the whole checkout has to be read.
-    fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
+    pub(super) fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
         let comparing = || format!("compare {old} with {new}");
         let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);
         let diff = handle.diff_tree_to_tree(Some(&tree(old)?), Some(&tree(new)?), None).attempting(comparing)?;
@@ -141,23 +149,25 @@ impl Repository {
     }
 }
 
-/// Classifies a checkout. A path counts as changed if its file or its index entry matches neither commit.
-fn classify(before: &CheckoutDiff, after: &CheckoutDiff) -> CheckoutState {
-    if before.tracked.is_empty() && before.staged.is_empty() {
+/// Classifies a checkout. A path counts as changed if its file or its index entry is neither that of the commit `before` nor that of one in
+/// `kept`, whose contents are in the repository after the landing.
+fn classify(before: &CheckoutDiff, kept: &[CheckoutDiff]) -> CheckoutState {
+    // Untracked files at the paths of new files are tracked afterwards.
+    let is_unrelated = |path: &PathBuf| before.untracked.contains(path) && kept.iter().all(|diff| diff.untracked.contains(path));
+    if before.tracked.is_empty() && before.staged.is_empty() && before.untracked.iter().all(is_unrelated) {
         return CheckoutState::Clean;
     }
-    let differs_before: BTreeSet<_> = before.tracked.union(&before.untracked).collect();
-    let differs_after: BTreeSet<_> = after.tracked.union(&after.untracked).collect();
-    let unrelated: BTreeSet<_> = before.untracked.intersection(&after.untracked).collect();
-    let in_files = differs_before.intersection(&differs_after).filter(|path| !unrelated.contains(**path)).count();
-    let in_index = before.staged.intersection(&after.staged).count();
-    if in_files == 0 && in_index == 0 {
-        return CheckoutState::Interrupted;
+    let differs = |path: &&PathBuf| kept.iter().all(|diff| diff.tracked.contains(*path) || diff.untracked.contains(*path));
+    let files: BTreeSet<_> = before.tracked.union(&before.untracked).filter(differs).filter(|path| !is_unrelated(path)).cloned().collect();
+    let is_index_kept = |path: &PathBuf| !kept.iter().all(|diff| diff.staged.contains(path));
+    if files.is_empty() && before.staged.iter().all(is_index_kept) {
+        return CheckoutState::Kept;
     }
-    CheckoutState::Dirty(before.tracked.union(&before.staged).cloned().collect())
+    CheckoutState::Dirty(before.tracked.union(&before.staged).cloned().chain(files).collect())
 }
 
-fn operation_name(state: RepositoryState) -> Option<&'static str> {
+/// Names the operation in the middle of which a checkout is.
+pub(crate) fn operation_name(state: RepositoryState) -> Option<&'static str> {
     Some(match state {
         RepositoryState::Clean => return None,
         RepositoryState::Merge => "merge",

@@ -13,6 +13,7 @@ use crate::diff::DiffLimits;
 use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::history::Commit;
+use crate::land::files::CheckoutState;
 use crate::merge::{conflicts_of, merged_head};
 use crate::stat_cache::StatCache;
 use crate::workdir::display_paths;
@@ -114,13 +115,18 @@ impl Repository {
             return Ok(CheckoutEffect::Elsewhere { path: other.workdir.display().to_string() });
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
+        // `git` finds out when it updates the checkout.
+        if self.git_update(&checkout, question.workdir, base, tip)?.is_some() {
+            let paths = display_paths(self.files_in_the_way(question.workdir, base, tip)?.iter().map(PathBuf::as_path));
+            return Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } });
+        }
         let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
         let known = StatCache::read(&checkout.admin.join("index"));
-        let found = self.checkout_diff(&handle, &checkout.admin, question.workdir, &known, base)?;
-        let new: Vec<PathBuf> = self.changed_paths(&sha(base), &sha(tip))?.into_iter().map(PathBuf::from).collect();
-        let in_the_way = found.untracked.iter().filter(|path| new.contains(path));
-        let paths = display_paths(found.tracked.union(&found.staged).chain(in_the_way).map(PathBuf::as_path));
-        Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } })
+        let landed = self.landed_paths(&handle, question.workdir, base, tip)?;
+        Ok(match self.checkout_state(&handle, &checkout.admin, question.workdir, &known, (base, tip), landed.as_deref())? {
+            CheckoutState::Clean | CheckoutState::Kept => CheckoutEffect::Updated {},
+            CheckoutState::Dirty(paths) => CheckoutEffect::Blocked { paths: display_paths(paths.iter().map(PathBuf::as_path)) },
+        })
     }
 }
 

@@ -8,9 +8,11 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, short};
+use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 
 use crate::runs::checkout::{CheckoutError, checkout_head, with_repository};
+use crate::watch::commit_failure::judge;
 use crate::watch::output_state::{FailedCall, OutputState};
 
 /// How many paths are named.
@@ -23,19 +25,36 @@ pub(super) struct Cause {
     pub(super) facts: String,
     /// The facts and the agent's last words.
     pub(super) text: String,
+    pub(super) failure: FailureClass,
+}
+
+/// The state of a coder's checkout.
+#[derive(Debug, Default)]
+struct CheckoutState {
+    text: String,
+    has_changes: bool,
+    has_hooks: bool,
 }
 
 /// Looks at what a run without an outcome left behind.
 pub(super) async fn find_cause(project: &Project, task: &Task, run: &Run, output: &OutputState) -> Cause {
     let checkout = if run.phase == AgentKind::Coder { Some(checkout_state(project, task).await) } else { None };
-    describe(checkout, output.failed_call(), output.last_words())
+    describe(checkout, output.failed_commit(), output.failed_call(), output.last_words())
 }
 
-fn describe(checkout: Option<String>, failed_call: Option<&FailedCall>, last_words: Option<String>) -> Cause {
-    let call = failed_call.map(|call| format!("{} failed: {}", call.title, call.output.trim_end_matches('.')));
-    let facts: Vec<String> = checkout.into_iter().chain(call).collect();
+fn describe(
+    checkout: Option<CheckoutState>,
+    failed_commit: Option<&FailedCall>,
+    failed_call: Option<&FailedCall>,
+    last_words: Option<String>,
+) -> Cause {
+    let judged = checkout.as_ref().zip(failed_commit).and_then(|(checkout, call)| judge(&call.output, checkout.has_changes, checkout.has_hooks));
+    // A submission that is refused because nothing was committed only follows from the failed commit.
+    let call = failed_commit.filter(|_| judged.is_some()).or(failed_call);
+    let call = call.map(|call| format!("{} failed: {}", call.title, call.output.trim_end_matches('.')));
+    let facts: Vec<String> = checkout.map(|checkout| checkout.text).into_iter().chain(call).collect();
     let facts = facts.join(". ");
-    Cause { text: with_last_words(&facts, last_words), facts }
+    Cause { text: with_last_words(&facts, last_words), facts, failure: judged.unwrap_or(FailureClass::NoOutcome) }
 }
 
 /// Adds what the agent said last, unless `error` contains it: programs print their failure as a text, too.
@@ -46,27 +65,29 @@ pub(super) fn with_last_words(error: &str, last_words: Option<String>) -> String
     parts.collect::<Vec<_>>().join(". ")
 }
 
-async fn checkout_state(project: &Project, task: &Task) -> String {
-    let (Some(branch), Some(path)) = (&task.branch, &task.worktree_path) else { return "It has no checkout".to_owned() };
+async fn checkout_state(project: &Project, task: &Task) -> CheckoutState {
+    let only = |text: String| CheckoutState { text, ..CheckoutState::default() };
+    let (Some(branch), Some(path)) = (&task.branch, &task.worktree_path) else { return only("It has no checkout".to_owned()) };
     if !Path::new(path).is_dir() {
-        return format!("Its checkout {path} was removed");
+        return only(format!("Its checkout {path} was removed"));
     }
     let evidence = evidence(project, branch, path).await;
     match evidence {
-        Err(error) => error.to_string(),
-        Ok((evidence, head)) if head.as_ref() != Some(&evidence.head) => {
+        Err(error) => only(error.to_string()),
+        Ok((evidence, head, _)) if head.as_ref() != Some(&evidence.head) => {
             let head = head.map_or("nothing".to_owned(), |head| short(&head).to_owned());
-            format!("Its checkout is at {head} and not at the tip of its branch {branch}")
+            only(format!("Its checkout is at {head} and not at the tip of its branch {branch}"))
         }
-        Ok((evidence, _)) => summary(&evidence, branch),
+        Ok((evidence, _, has_hooks)) => CheckoutState { text: summary(&evidence, branch), has_changes: !evidence.is_clean(), has_hooks },
     }
 }
 
-async fn evidence(project: &Project, branch: &str, path: &str) -> Result<(Evidence, Option<String>), CheckoutError> {
+async fn evidence(project: &Project, branch: &str, path: &str) -> Result<(Evidence, Option<String>, bool), CheckoutError> {
     let (branch, path, base) = (branch.to_owned(), path.to_owned(), project.integration_branch.clone());
     with_repository(Path::new(&project.git_dir), move |repository| {
         let path = Path::new(&path);
-        Ok((repository.evidence(path, &branch, &base, &[])?, checkout_head(repository, path)?))
+        let has_hooks = !repository.commit_hooks(path)?.is_empty();
+        Ok((repository.evidence(path, &branch, &base, &[])?, checkout_head(repository, path)?, has_hooks))
     })
     .await
 }
@@ -118,10 +139,15 @@ mod tests {
     #[test]
     fn last_words_are_no_fact() {
         let call = FailedCall { title: "Bash `git commit`".to_owned(), output: "error: gpg failed to sign the data".to_owned() };
-        let cause = describe(Some("Nothing is committed on b".to_owned()), Some(&call), Some("I cannot sign.".to_owned()));
+        let checkout = || CheckoutState { text: "Nothing is committed on b".to_owned(), has_changes: true, has_hooks: false };
+        let cause = describe(Some(checkout()), None, Some(&call), Some("I cannot sign.".to_owned()));
         insta::assert_snapshot!(cause.facts, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data");
         insta::assert_snapshot!(cause.text, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data. It said last: “I cannot sign.”");
-        assert_eq!(describe(None, None, None), Cause { facts: String::new(), text: String::new() });
+        assert_eq!(describe(None, None, None, None), Cause { facts: String::new(), text: String::new(), failure: FailureClass::NoOutcome });
+        assert_eq!(cause.failure, FailureClass::NoOutcome);
+        let submission = FailedCall { title: "update_task_status".to_owned(), output: "it has no commits".to_owned() };
+        let judged = describe(Some(checkout()), Some(&call), Some(&submission), None);
+        assert_eq!((judged.failure, &judged.facts), (FailureClass::CommitSigning, &cause.facts), "the commit is the reason");
         assert_eq!(with_last_words("API Error: 400 bad", Some("API Error: 400".to_owned())), "API Error: 400 bad");
     }
 }

@@ -108,7 +108,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         end.error = Some("its session is not available; the next run starts a new one".to_owned());
         end.class = EndClass::Parked;
     } else {
-        let failure = failure.unwrap_or(FailureClass::NoOutcome);
+        let mut failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
         end.error = match (cause, unreadable) {
             (EndCause::Unresponsive { silent_for }, _) => {
@@ -118,10 +118,12 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             (_, None) => outcome.detail(),
         };
         end.cause = end.error.clone();
-        if failure == FailureClass::NoOutcome {
+        let has_last_words = failure == FailureClass::NoOutcome;
+        if has_last_words {
             let (task, project) = (context.db.task(&run.task_id).await?, context.db.project(&card.project_id).await?);
-            let Cause { facts, text } = find_cause(&project, &task, run, output).await;
+            let Cause { facts, text, failure: found } = find_cause(&project, &task, run, output).await;
             (end.cause, end.error) = (Some(facts), Some(text).filter(|text| !text.is_empty()));
+            (failure, end.failure) = (found, Some(found));
         }
         let hint = failure.park_reason().and_then(parking_hint);
         end.class = if failure == FailureClass::Setup {
@@ -131,7 +133,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         } else {
             parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?
         };
-        if end.class == EndClass::Failed && failure != FailureClass::NoOutcome {
+        if end.class == EndClass::Failed && !has_last_words {
             // The next attempt reads what this one tried.
             let error = with_last_words(end.error.as_deref().unwrap_or_default(), output.last_words());
             end.error = Some(error).filter(|error| !error.is_empty());

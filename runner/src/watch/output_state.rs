@@ -99,6 +99,11 @@ impl OutputState {
         self.words.failed_call()
     }
 
+    /// The last commit that failed, unless a later one succeeded.
+    pub(crate) fn failed_commit(&self) -> Option<&FailedCall> {
+        self.words.failed_commit()
+    }
+
     /// The end of what the agent said last.
     pub(crate) fn last_words(&self) -> Option<String> {
         self.words.last()

@@ -100,7 +100,7 @@ async fn small() {
         base_sha: String::new(),
         branches: Vec::new(),
         identity: None,
-        detection: domain::runs::profile::detection::Detection::default(),
+        ..RepositoryInfo::default()
     };
     let project = db.create_project(&Caller::owner(), NewProject { title: "Small".to_owned(), ..NewProject::default() }, probe).await.unwrap().id;
     let session = db.own_context_session(&Caller::owner(), &project).await.unwrap().id;

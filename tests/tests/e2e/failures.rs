@@ -81,19 +81,30 @@ async fn agent_without_outcome_is_reminded_once() {
 
 /// The second attempt fails exactly as the first, so there is no third, and the card says what failed.
 #[tokio::test]
-async fn card_says_why_an_agent_ended_without_an_outcome() {
+async fn card_says_that_a_hook_refused_the_commit() {
     let (server, project) = standing_board(3).await;
     let task = add(&server, &project, "Fail at the hook").await;
     let attention = needs_the_person(&server, &project, &task).await;
     assert_eq!(server.runs(&task).await.unwrap().len(), 2);
     let detail = &attention.detail;
     assert!(
-        detail.starts_with("2 attempts failed in the same way: the agent ended without moving its card (Nothing is committed on vr/"),
+        detail.starts_with("2 attempts failed in the same way: a hook of the repository refused its commit (Nothing is committed on vr/"),
         "{detail}"
     );
     for fact in ["uncommitted: x.txt", "Bash `", "no tests, no commit", "It said last: \u{201c}The commit was refused.\u{201d}"] {
         assert!(detail.contains(fact), "{fact} is not in: {detail}");
     }
+}
+
+#[tokio::test]
+async fn card_says_that_a_commit_could_not_be_signed() {
+    let (server, project) = standing_board(1).await;
+    let task = add(&server, &project, "Fail to sign").await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(attention.kind, AttentionKind::Failed);
+    let detail = &attention.detail;
+    assert!(detail.contains("its commit could not be signed (Nothing is committed on vr/"), "{detail}");
+    assert!(detail.contains("uncommitted: y.txt") && detail.contains("then press Retry."), "{detail}");
 }
 
 #[tokio::test]

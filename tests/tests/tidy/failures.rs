@@ -21,7 +21,7 @@ const PROFILE: &str = "tests/tests/e2e/profile.rs";
 const UNAPPROVED: &str = "tests/tests/e2e/unapproved_commits.rs";
 
 /// The file and the name of the test that provokes each row.
-const PROVOKED: [(&str, &str, &str); 30] = [
+const PROVOKED: [(&str, &str, &str); 32] = [
     (Crashed.as_str(), OUTCOME, "ends_without_a_turn_are_read_from_stderr"),
     (Killed.as_str(), FAILURES, "killed_agents_use_up_attempts_and_retry_resets_them"),
     (Lost.as_str(), LIMITS, "spending_of_a_killed_agent_is_on_the_card"),
@@ -30,7 +30,9 @@ const PROVOKED: [(&str, &str, &str); 30] = [
     (MaxTurns.as_str(), LIMITS, "endless_agent_is_ended_at_its_limit_of_requests"),
     (Budget.as_str(), LIMITS, "budget_of_tokens_stops_the_project_until_it_is_raised"),
     (ContextFull.as_str(), LIMITS, "full_conversation_is_followed_by_a_new_session"),
-    (NoOutcome.as_str(), FAILURES, "card_says_why_an_agent_ended_without_an_outcome"),
+    (NoOutcome.as_str(), FAILURES, "agent_without_outcome_is_reminded_once"),
+    (CommitHook.as_str(), FAILURES, "card_says_that_a_hook_refused_the_commit"),
+    (CommitSigning.as_str(), FAILURES, "card_says_that_a_commit_could_not_be_signed"),
     (Unresponsive.as_str(), WATCH, "silent_agent_is_terminated_once"),
     (Protocol.as_str(), OUTCOME, "program_that_exits_in_order_without_a_result_broke_its_protocol"),
     (Checkout.as_str(), PREPARE, "checkout_that_cannot_be_created_fails_its_task_alone"),

@@ -104,9 +104,9 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/relocate"), &to).await
     }
 
-    /// Inspects the repository at `path`.
-    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<RepositoryInfo, Failure> {
-        let mut query = vec![("path", path)];
+    /// Inspects the repository at `path`. With `make_base`, `base_branch` may be a branch of a remote, from which a local one would be made.
+    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>, make_base: bool) -> Result<RepositoryInfo, Failure> {
+        let mut query = vec![("path", path), ("make_base", if make_base { "true" } else { "false" })];
         query.extend(base_branch.map(|branch| ("base_branch", branch)));
         self.finish(Request::get("/api/repository").query(query)).await
     }

@@ -9,5 +9,6 @@ pub(crate) mod permission;
 pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod publication;
+pub(crate) mod repository_finding;
 pub(crate) mod rescue;
 pub(crate) mod sandbox;

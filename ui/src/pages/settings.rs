@@ -3,6 +3,7 @@
 use domain::board::project::Project;
 use domain::config::setting::{RolePrompt, SettingsView};
 use domain::config::table::SettingsPage as Page;
+use domain::runs::branch_start::BranchStart;
 use domain::runs::usage::money;
 use domain::team::person::Right;
 use domain::wire::ServerInfo;
@@ -219,7 +220,7 @@ fn Probed(path: String, base_branch: String) -> impl IntoView {
     let answer = RwSignal::new(None);
     let uncommitted = RwSignal::new(None);
     spawn_local(async move {
-        let received = client.probe(&path, Some(&base_branch)).await;
+        let received = client.probe(&path, Some(&base_branch), false).await;
         let is_found = received.is_ok();
         let is_page_closed = answer.try_set(Some(received)).is_some();
         if is_found
@@ -232,7 +233,7 @@ fn Probed(path: String, base_branch: String) -> impl IntoView {
     move || {
         let (text, tone) = answer.with(|answer| match answer {
             None => ("Checking…".to_owned(), Tone::Neutral),
-            Some(Ok(found)) => (summary(found, uncommitted.get()), Tone::Good),
+            Some(Ok(found)) => (summary(found, uncommitted.get(), BranchStart::Base), Tone::Good),
             Some(Err(failure)) => {
                 let (detail, hint) = failure.describe();
                 (format!("{} {}", sentence(&detail), sentence(&hint)), Tone::Bad)

@@ -10,8 +10,11 @@ use domain::board::project::Project;
 use domain::board::project::refusal::ProjectRefusal;
 use domain::board::project::summary::ProjectSummary;
 use domain::id::ProjectId;
+use domain::runs::branch_start::BranchStart;
+use domain::runs::evidence::{RepositoryInfo, Sha};
+use domain::runs::profile::Profile;
 use domain::wire::{BoardView, List, NewProject, ProjectDeletion, ProjectPatch, Relocation};
-use repo::{Effort, Repository};
+use repo::{Effort, RepoError, Repository};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -48,9 +51,30 @@ pub(crate) async fn create_project(
     Extension(caller): Extension<Caller>,
     Body(new): Body<NewProject>,
 ) -> Result<(StatusCode, Json<Project>)> {
-    let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone() };
-    let repository = probe(&state, query).await?;
+    let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone(), make_base: new.make_base };
+    let mut repository = probe(&state, query).await?;
+    let known = repository.detection.known.clone().unwrap_or_default();
+    let profiles: Vec<Profile> = new.profile.clone().into_iter().chain([known]).collect();
+    let (found, start) = (repository.clone(), new.start);
+    repository.start = repo::in_lane(Path::new(&repository.git_dir), Effort::Long, move || begin(&found, start, &profiles)).await??;
     Ok((StatusCode::CREATED, Json(state.db.create_project(&caller, new, repository).await?)))
+}
+
+/// Makes the base branch if it does not exist yet, and returns the commit at which the project branch begins, if that is not its tip. The
+/// files with secrets that `profiles` name are in no snapshot.
+fn begin(found: &RepositoryInfo, start: BranchStart, profiles: &[Profile]) -> Result<Option<Sha>, RepoError> {
+    let repository = Repository::open(Path::new(&found.git_dir))?;
+    if let Some(from) = &found.base_made_from {
+        repository.make_base(&found.base_branch, &found.base_sha, from)?;
+    }
+    match start {
+        BranchStart::Base => Ok(None),
+        BranchStart::Upstream => repository.start_at_upstream(&found.base_branch, &found.base_sha),
+        BranchStart::Snapshot => {
+            let is_secret = |path: &str| profiles.iter().any(|profile| profile.copies(path));
+            repository.start_with_snapshot(Path::new(&found.repo_path), &found.base_branch, &found.base_sha, is_secret)
+        }
+    }
 }
 
 /// Get a project

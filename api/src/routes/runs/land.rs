@@ -6,14 +6,14 @@ use std::path::Path;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use db::{Caller, Db};
+use db::Caller;
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::{Sha, short};
 use domain::runs::land::{LandRefusal, LandingEvidence};
 use domain::wire::{LandOptions, LandingResult};
-use repo::{Effort, LandOutcome, LandRequest, RepoError, Repository};
+use repo::{Effort, GitUpdate, LandOutcome, LandRequest, RepoError, Repository};
 
 use crate::error::Result;
 use crate::extract::{Id, OptionalBody};
@@ -59,20 +59,27 @@ async fn follow_and_land(state: AppState, caller: Caller, id: ProjectId, options
         let base_branch = state.db.project(&id).await?.base_branch;
         return Err(LandRefusal::SyncPending { base_branch, task }.into());
     }
-    land_and_record(state.db, caller, id, options).await
+    land_and_record(state, caller, id, options).await
 }
 
-async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
+async fn land_and_record(state: AppState, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
+    let db = &state.db;
     let git_dir = db.project(&id).await?.git_dir;
     // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
     let git_dir = Path::new(&git_dir);
     let exclusive = repo::exclusive(git_dir).await?;
     let project = db.project(&id).await?;
     let merged = db.has_merged_work(&id).await?;
+    let landed = project.clone();
     // Work that takes too long keeps the repository until it ends; a landing keeps it until it is recorded.
     let landing = repo::in_lane(git_dir, Effort::Long, move || (land_in_repository(&project, &options), exclusive));
     let (landing, _exclusive) = landing.await?;
     let landing = landing?;
+    if let Some(update) = landing.by_git.clone() {
+        (state.update_checkout)(landed.clone(), update.clone()).await?;
+        let finish = move || Repository::open(Path::new(&landed.git_dir))?.finish_landing(&landed.base_branch, &update, &landed.integration_branch);
+        repo::in_lane(git_dir, Effort::Long, finish).await??;
+    }
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }
@@ -90,6 +97,8 @@ struct LandedBranch {
     tip: Sha,
     /// Whether the store already has this tip as landed.
     already_recorded: bool,
+    /// The update that `git` has to make before the base branch moves.
+    by_git: Option<GitUpdate>,
 }
 
 fn land_in_repository(project: &Project, options: &LandOptions) -> Result<LandedBranch> {
@@ -125,13 +134,21 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
         message: &message,
         identity: &identity,
     };
+    let moved = |is_fast_forward: bool| {
+        if is_fast_forward { format!("{base_branch} was fast-forwarded to {branch}") } else { format!("{branch} was merged into {base_branch}") }
+    };
+    let mut by_git = None;
     let landed = match repository.land(request)? {
         LandOutcome::WouldReturn(returning) => {
             let (project, base_branch, returning) = (project.id.clone(), base_branch.clone(), Box::new(returning));
             return Err(LandRefusal::CommitsReturn { project, base_branch, returning }.into());
         }
-        LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was fast-forwarded to {branch}")),
-        LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),
+        LandOutcome::Landed { sha, fast_forward } => landed(sha, commits, moved(fast_forward)),
+        LandOutcome::NeedsGit { update, fast_forward } => {
+            let landed = landed(update.to.clone(), commits, moved(fast_forward));
+            by_git = Some(update);
+            landed
+        }
         LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),
         LandOutcome::Dirty { paths } => {
             let detail = format!("your checkout has changes in {} that landing would overwrite; nothing was changed", paths.join(", "));
@@ -150,7 +167,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
             return Err(refused("branch-checked-out", detail, format!("Switch {} to another branch, then land again.", path.display())));
         }
     };
-    Ok(LandedBranch { landed, before: base, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip })
+    Ok(LandedBranch { landed, before: base, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip, by_git })
 }
 
 fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {

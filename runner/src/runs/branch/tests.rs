@@ -73,6 +73,24 @@ async fn unapproved_commits_block_merges_until_accepted() {
 }
 
 #[tokio::test]
+async fn project_branch_begins_at_the_snapshot_and_its_work_is_merged() {
+    let sample = repo::testing::TestRepository::new();
+    sample.write("README.md", "mine\n");
+    let (repository, base) = (sample.repository(), sample.repository().ref_sha("main").unwrap().unwrap());
+    let start = repository.start_with_snapshot(sample.top(), "main", &base, |_| false).unwrap();
+    let board = TestBoard::beginning_at(sample, start.clone()).await;
+    assert_eq!((board.tip(BRANCH), project_branch(&board.db, &board.project).await.unwrap().1), (None, start.clone().unwrap()));
+    assert_eq!(board.tip(BRANCH), start);
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    merge(&board.context(), &task).await.unwrap();
+    let head = board.tip(BRANCH).unwrap();
+    assert_eq!(board.repository().parents_of(&head).unwrap()[0], start.unwrap());
+    assert_eq!(board.repository().file_at(&head, "README.md").unwrap().as_deref(), Some(&b"mine\n"[..]));
+}
+
+#[tokio::test]
 async fn restored_branch_continues_by_itself() {
     let (board, task) = approved().await;
     let left = board.tip(BRANCH).unwrap();

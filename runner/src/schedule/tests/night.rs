@@ -35,7 +35,7 @@ async fn evening(folder: &std::path::Path, start: Timestamp, seed: u64) -> World
             base_sha: "base".to_owned(),
             branches: vec!["main".to_owned()],
             identity: None,
-            detection: domain::runs::profile::detection::Detection::default(),
+            ..RepositoryInfo::default()
         };
         let project = world.db.create_project(&Caller::owner(), new, repository).await.unwrap().id;
         world.add_tasks(&project, TASKS).await;

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::runs::run_event::{RunEvent, ToolCall};
+use domain::runs::run_event::{RunEvent, ToolCall, ToolKind};
 use domain::text;
+
+use crate::watch::commit_failure::is_commit;
 
 /// The length of each quotation, in characters.
 const QUOTED_CHARS: usize = 400;
@@ -12,9 +14,10 @@ const MAX_PENDING: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
-    /// The titles of started calls, by id.
-    pending: BTreeMap<String, String>,
+    /// The titles of started calls, by id, and whether they commit.
+    pending: BTreeMap<String, (String, bool)>,
     failed_call: Option<FailedCall>,
+    failed_commit: Option<FailedCall>,
     last: Option<String>,
     /// The last words since a tool was called or a turn started.
     after_calls: Option<String>,
@@ -39,16 +42,18 @@ impl Words {
             RunEvent::ToolStarted(call) => {
                 self.after_calls = None;
                 if self.pending.len() < MAX_PENDING {
-                    self.pending.insert(call.id.clone(), title(call));
+                    let commits = call.kind == ToolKind::Execute && is_commit(&call.title);
+                    self.pending.insert(call.id.clone(), (title(call), commits));
                 }
             }
             RunEvent::TurnStarted {} => self.after_calls = None,
             RunEvent::ToolEnded { id, ok, output } => {
-                let title = self.pending.remove(id);
-                if !ok {
-                    let title = title.unwrap_or_else(|| "a tool".to_owned());
-                    self.failed_call = Some(FailedCall { title, output: text::excerpt_end(output.trim(), QUOTED_CHARS) });
+                let (title, commits) = self.pending.remove(id).unwrap_or_else(|| ("a tool".to_owned(), false));
+                let failed = (!ok).then(|| FailedCall { title, output: text::excerpt_end(output.trim(), QUOTED_CHARS) });
+                if commits {
+                    self.failed_commit.clone_from(&failed);
                 }
+                self.failed_call = failed.or(self.failed_call.take());
             }
             RunEvent::TurnEnded { .. } => {
                 self.question = self.last.clone().filter(|words| is_question(words)).or(self.question.take());
@@ -59,6 +64,10 @@ impl Words {
 
     pub(super) fn failed_call(&self) -> Option<&FailedCall> {
         self.failed_call.as_ref()
+    }
+
+    pub(super) fn failed_commit(&self) -> Option<&FailedCall> {
+        self.failed_commit.as_ref()
     }
 
     /// The agent's last words.
@@ -92,7 +101,7 @@ fn is_question(words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use domain::runs::run_event::{StopReason, ToolKind};
+    use domain::runs::run_event::StopReason;
     use serde_json::Value;
 
     use super::*;
@@ -137,11 +146,18 @@ mod tests {
             edits: Vec::new(),
         };
         let mut words = Words::default();
-        words.apply(&RunEvent::ToolStarted(call));
+        words.apply(&RunEvent::ToolStarted(call.clone()));
         words.apply(&RunEvent::ToolEnded { id: "1".to_owned(), ok: false, output: format!("{}the hook refuses", "x".repeat(9999)) });
         let failed = words.failed_call().unwrap();
         assert_eq!(failed.title, "Bash `git commit -m x`");
         assert!(failed.output.ends_with("the hook refuses") && failed.output.chars().count() <= QUOTED_CHARS + 1);
         assert!(words.pending.is_empty());
+        let refused = RunEvent::ToolEnded { id: "2".to_owned(), ok: false, output: "no commits".to_owned() };
+        words.apply(&RunEvent::ToolStarted(ToolCall { id: "2".to_owned(), title: "update_task_status".to_owned(), ..call.clone() }));
+        words.apply(&refused);
+        assert_eq!((words.failed_call().unwrap().output.as_str(), words.failed_commit().is_some()), ("no commits", true));
+        words.apply(&RunEvent::ToolStarted(call));
+        words.apply(&RunEvent::ToolEnded { id: "1".to_owned(), ok: true, output: String::new() });
+        assert_eq!(words.failed_commit(), None, "a later commit succeeded");
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::board::project::{PlanApproval, Project};
+use domain::runs::branch_start::BranchStart;
 use domain::runs::evidence::RepositoryInfo;
 use domain::runs::profile::Profile;
 use domain::team::person::Right;
@@ -15,10 +16,12 @@ use web_sys::AbortController;
 use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
+use crate::components::board::branch_start::{BranchStartField, offered};
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::profile::{ProfileFields, ProposedProfile};
+use crate::components::runs::repository_finding::RepositoryFindings;
 use crate::components::runs::sandbox::{SandboxField, choices};
 use crate::draft::draft;
 use crate::moves::Choice;
@@ -56,7 +59,7 @@ fn inspect(client: Client, path: Signal<String>, branch: RwSignal<Option<String>
             if newest.try_get_value() != Some(number) {
                 return;
             }
-            let answer = match client.probe(&path, branch.as_deref()).await {
+            let answer = match client.probe(&path, branch.as_deref(), branch.is_some()).await {
                 Ok(probe) => Lookup::Found(Box::new(probe)),
                 Err(Failure::Refused(problem)) => Lookup::Refused { detail: problem.detail, hint: problem.hint },
                 Err(Failure::Unreachable(detail)) => Lookup::Refused { detail, hint: String::new() },
@@ -99,14 +102,20 @@ fn count(client: Client, lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<
 }
 
 /// The commit that agents start from, and the uncommitted files that they cannot see, once they are counted.
-pub(crate) fn summary(probe: &RepositoryInfo, uncommitted: Option<u32>) -> String {
+pub(crate) fn summary(probe: &RepositoryInfo, uncommitted: Option<u32>, start: BranchStart) -> String {
     let short: String = probe.base_sha.chars().take(7).collect();
-    let start = format!("Agents start from {} @ {short}.", probe.base_branch);
+    let begin = match (&probe.newer_upstream, start) {
+        (Some(upstream), BranchStart::Upstream) => format!("Agents start from {upstream}."),
+        _ => format!("Agents start from {} @ {short}.", probe.base_branch),
+    };
     match uncommitted {
-        None => start,
-        Some(0) => format!("{start} There are no uncommitted files."),
-        Some(1) => format!("{start} Your 1 uncommitted file stays untouched, and agents do not see it."),
-        Some(count) => format!("{start} Your {count} uncommitted files stay untouched, and agents do not see them."),
+        _ if start == BranchStart::Snapshot => {
+            format!("Agents start from {} @ {short} with a snapshot of your uncommitted files, which stay untouched.", probe.base_branch)
+        }
+        None => begin,
+        Some(0) => format!("{begin} There are no uncommitted files."),
+        Some(1) => format!("{begin} Your 1 uncommitted file stays untouched, and agents do not see it."),
+        Some(count) => format!("{begin} Your {count} uncommitted files stay untouched, and agents do not see them."),
     }
 }
 
@@ -146,6 +155,17 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     inspect(client, path.into(), branch, lookup);
     let uncommitted = RwSignal::new(None);
     count(client, lookup, uncommitted);
+    let findings = Memo::new(move |_| match lookup.get() {
+        Lookup::Found(probe) => probe.findings,
+        _ => Vec::new(),
+    });
+    let starts = Memo::new(move |_| match lookup.get() {
+        Lookup::Found(probe) => offered(&probe, uncommitted.get().unwrap_or_default()),
+        _ => Vec::new(),
+    });
+    let picked_start = RwSignal::new(BranchStart::Base);
+    // A start that was picked for another repository does not apply.
+    let start = Signal::derive(move || Some(picked_start.get()).filter(|picked| starts.with(|starts| starts.contains(picked))).unwrap_or_default());
     let fields = ProfileFields::new(&Profile::default());
     let detection = Memo::new(move |_| match lookup.get() {
         Lookup::Found(probe) => Some(probe.detection),
@@ -175,6 +195,9 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             description: planned.then(|| goal.get_untracked()),
             repo_path: Some(path.get_untracked().trim().to_owned()),
             base_branch: branch.get_untracked(),
+            // A branch of a remote is in the list only to be made.
+            make_base: branch.with_untracked(Option::is_some),
+            start: start.get_untracked(),
             plan: Some(planned),
             budget_micro_usd: micro_usd(&budget.get_untracked()).filter(|budget| *budget != configured_budget),
             // Only an owner sets commands; others get what the repository has.
@@ -217,9 +240,11 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                             path.set(event.target().value());
                         }
                     />
-                    <div id="project-found" role="status"><LookupResult lookup=lookup uncommitted=uncommitted /></div>
+                    <div id="project-found" role="status"><LookupResult lookup=lookup uncommitted=uncommitted start=start /></div>
                 </div>
                 <Branches lookup=lookup branch=branch />
+                <RepositoryFindings findings=findings />
+                <BranchStartField offered=starts picked=picked_start />
                 <Show when=|| Reader::current().may(Right::Administer)>
                     <ProposedProfile detection=detection fields=fields />
                 </Show>
@@ -251,11 +276,13 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
 
 /// The result for the path, in one line.
 #[component]
-fn LookupResult(lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<u32>>) -> impl IntoView {
+fn LookupResult(lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<u32>>, start: Signal<BranchStart>) -> impl IntoView {
     move || match lookup.get() {
         Lookup::Empty => view! { <p class="hint">"Enter any folder of a git checkout on this machine."</p> }.into_any(),
         Lookup::Running => view! { <p class="hint">"Checking…"</p> }.into_any(),
-        Lookup::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{move || summary(&probe, uncommitted.get())}</p> }.into_any(),
+        Lookup::Found(probe) => {
+            view! { <p class="hint" data-tone=Tone::Good.as_str()>{move || summary(&probe, uncommitted.get(), start.get())}</p> }.into_any()
+        }
         Lookup::Refused { detail, hint } => {
             view! { <p class="hint" data-tone=Tone::Bad.as_str()><InlineCode text=format!("{} {}", sentence(&detail), sentence(&hint)) /></p> }
                 .into_any()
@@ -266,20 +293,24 @@ fn LookupResult(lookup: RwSignal<Lookup>, uncommitted: RwSignal<Option<u32>>) ->
 /// The choice of the base branch, once the branches of the repository are known.
 #[component]
 fn Branches(lookup: RwSignal<Lookup>, branch: RwSignal<Option<String>>) -> impl IntoView {
-    let branches = Memo::new(move |known: Option<&Vec<String>>| match lookup.get() {
-        Lookup::Found(probe) => probe.branches,
+    // Each with whether it is a branch of a remote.
+    let branches = Memo::new(move |known: Option<&Vec<(String, bool)>>| match lookup.get() {
+        Lookup::Found(probe) => {
+            probe.branches.into_iter().map(|name| (name, false)).chain(probe.remote_branches.into_iter().map(|name| (name, true))).collect()
+        }
         // After a refused branch, the list must stay so that another can be chosen.
         Lookup::Running | Lookup::Refused { .. } if branch.with(Option::is_some) => known.cloned().unwrap_or_default(),
         _ => Vec::new(),
     });
     let options = move || {
-        let picked = branch.get().or_else(|| branches.with(|branches| branches.first().cloned()));
+        let picked = branch.get().or_else(|| branches.with(|branches| branches.first().map(|(name, _)| name.clone())));
         branches
             .get()
             .into_iter()
-            .map(|name| {
+            .map(|(name, is_remote)| {
                 let selected = picked.as_ref() == Some(&name);
-                view! { <option value=name.clone() selected=selected>{name.clone()}</option> }
+                let label = if is_remote { format!("{name} (makes a local branch)") } else { name.clone() };
+                view! { <option value=name selected=selected>{label}</option> }
             })
             .collect_view()
     };
@@ -314,12 +345,18 @@ mod tests {
             base_sha: "abc1234567890abc1234567890abc1234567890a".to_owned(),
             branches: vec!["main".to_owned()],
             identity: None,
-            detection: domain::runs::profile::detection::Detection::default(),
+            ..RepositoryInfo::default()
         };
-        let said = |uncommitted| summary(&probe, uncommitted);
+        let said = |uncommitted| summary(&probe, uncommitted, BranchStart::Base);
         assert_eq!(said(None), "Agents start from main @ abc1234.");
         assert_eq!(said(Some(12)), "Agents start from main @ abc1234. Your 12 uncommitted files stay untouched, and agents do not see them.");
         assert_eq!(said(Some(1)), "Agents start from main @ abc1234. Your 1 uncommitted file stays untouched, and agents do not see it.");
         assert_eq!(said(Some(0)), "Agents start from main @ abc1234. There are no uncommitted files.");
+        assert_eq!(
+            summary(&probe, Some(1), BranchStart::Snapshot),
+            "Agents start from main @ abc1234 with a snapshot of your uncommitted files, which stay untouched."
+        );
+        let behind = RepositoryInfo { newer_upstream: Some("origin/main".to_owned()), ..probe };
+        assert_eq!(summary(&behind, Some(0), BranchStart::Upstream), "Agents start from origin/main. There are no uncommitted files.");
     }
 }
