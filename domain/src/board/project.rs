@@ -52,6 +52,7 @@ vocabulary! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "a vocabulary derives no default")]
 impl Default for ReviewPolicy {
     fn default() -> Self {
         Self::Agent
