@@ -123,7 +123,7 @@ pub struct NewProject {
     pub plan: Option<bool>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
-    /// Who approves its work. The default is an agent.
+    /// The reviewers of its work. The default is an agent.
     #[serde(default)]
     pub review: Option<ReviewPolicy>,
     /// The budget in millionths of a US dollar. The default is in the configuration.
@@ -149,7 +149,7 @@ pub struct ProjectPatch {
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
-    /// Who approves its work, from now on.
+    /// The reviewers of its work, from now on.
     #[serde(default)]
     pub review: Option<ReviewPolicy>,
     #[serde(default)]

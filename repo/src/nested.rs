@@ -79,7 +79,7 @@ impl Repository {
             (_, [only]) => *only,
             (_, parents) => self.join(&handle, &nested.path, parents)?,
         };
-        self.keep(&handle, reference, earlier, kept, RESCUED)?;
+        self.keep_commit(&handle, reference, earlier, kept, RESCUED)?;
         Ok(NestedWork::Kept)
     }
 

@@ -70,7 +70,7 @@ impl Repository {
                     .attempting(|| format!("commit what is in {}", worktree.display()))?
             }
         };
-        self.keep(&handle, reference, earlier, kept, RESCUED)?;
+        self.keep_commit(&handle, reference, earlier, kept, RESCUED)?;
         Ok(Some(Rescue { sha: sha(kept), skipped }))
     }
 
@@ -84,15 +84,22 @@ impl Repository {
         let commit = find_commit(&handle, oid(commit)?)?.id();
         let earlier = reference_target(&handle, reference)?;
         match earlier {
-            Some(earlier) if contains(&handle, earlier, commit) => self.keep(&handle, reference, Some(earlier), earlier, RESCUED),
+            Some(earlier) if contains(&handle, earlier, commit) => self.keep_commit(&handle, reference, Some(earlier), earlier, RESCUED),
             Some(earlier) if !contains(&handle, commit, earlier) => Err(RepoError::RescueTaken { reference: reference.to_owned() }),
-            _ => self.keep(&handle, reference, earlier, commit, RESCUED),
+            _ => self.keep_commit(&handle, reference, earlier, commit, RESCUED),
         }
     }
 
     /// Syncs the objects, then points `reference` from `earlier` to `kept`. Syncs the reference even if it points there
     /// already, because an earlier attempt may have been killed before its sync.
-    pub(crate) fn keep(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid, message: &str) -> Result<(), RepoError> {
+    pub(crate) fn keep_commit(
+        &self,
+        handle: &git2::Repository,
+        reference: &str,
+        earlier: Option<Oid>,
+        kept: Oid,
+        message: &str,
+    ) -> Result<(), RepoError> {
         self.sync_objects()?;
         if earlier == Some(kept) {
             return sync_reference(self.git_dir(), reference);

@@ -54,7 +54,7 @@ impl Repository {
     pub fn make_fetch_carrier(&self, folder: &Path, branch: &str) -> Result<(), RepoError> {
         self.make_carrier(folder)?;
         let handle = self.handle()?;
-        let carrier = open_carrier(folder)?;
+        let carrier = Self::bare_handle(folder)?;
         let known = [tip(&handle, branch)?, reference_target(&handle, &upstream_reference(branch))?];
         for (name, id) in KNOWN.iter().zip(known).filter_map(|(name, id)| Some((name, id?))) {
             carrier.reference(name, id, true, "known").attempting(|| format!("write {name} of {}", folder.display()))?;
@@ -68,7 +68,7 @@ impl Repository {
     /// Objects cannot be read or written.
     pub fn take_fetched(&self, folder: &Path, branch: &str) -> Result<Sha, RepoError> {
         let taking = || format!("take what was fetched for {branch}");
-        let (handle, carrier) = (self.handle()?, open_carrier(folder)?);
+        let (handle, carrier) = (self.handle()?, Self::bare_handle(folder)?);
         let fetched = carrier.refname_to_id(FETCHED).attempting(taking)?;
         let mut walk = carrier.revwalk().attempting(taking)?;
         walk.push(fetched).attempting(taking)?;
@@ -94,7 +94,7 @@ impl Repository {
         }
         let reference = upstream_reference(branch);
         let earlier = reference_target(&handle, &reference)?;
-        self.keep(&handle, &reference, earlier, fetched, "vibe-relay: fetched")?;
+        self.keep_commit(&handle, &reference, earlier, fetched, "vibe-relay: fetched")?;
         Ok(sha(fetched))
     }
 
@@ -133,10 +133,6 @@ impl Repository {
 /// The reference with the fetched tip of the upstream of a branch.
 pub fn upstream_reference(branch: &str) -> String {
     format!("{UPSTREAM_PREFIX}{branch}")
-}
-
-fn open_carrier(folder: &Path) -> Result<git2::Repository, RepoError> {
-    git2::Repository::open_bare(folder).attempting(|| format!("open {}", folder.display()))
 }
 
 #[cfg(test)]

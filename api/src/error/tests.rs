@@ -125,6 +125,8 @@ fn every_refusal_has_a_status() {
     422 reason-needed
     422 empty-plan
     422 own-work
+    403 person-approves
+    422 agent-approves-first
     422 head-moved
     422 nothing-to-approve
     422 dependencies-open
@@ -138,6 +140,7 @@ fn every_refusal_has_a_status() {
     422 no-question
     403 not-yours
     422 no-plan-waiting
+    409 sync-pending
     422 nothing-to-land
     409 agents-work
     409 project-at-work

@@ -55,7 +55,7 @@ pub(crate) enum Command {
         /// Budget in US dollars; default: the configured one.
         #[arg(long, value_name = "USD")]
         budget: Option<f64>,
-        /// Who approves its work: agent, human, or both; default: agent.
+        /// Reviewers of its work: agent, human, or both; default: agent.
         #[arg(long, value_name = "WHO")]
         review: Option<ReviewPolicy>,
     },
@@ -76,7 +76,7 @@ pub(crate) enum Command {
         /// Another base branch, for example because yours was renamed.
         #[arg(long, value_name = "BRANCH")]
         base_branch: Option<String>,
-        /// Who approves its work: agent, human, or both.
+        /// Reviewers of its work: agent, human, or both.
         #[arg(long, value_name = "WHO")]
         review: Option<ReviewPolicy>,
     },

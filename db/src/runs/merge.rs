@@ -36,7 +36,7 @@ impl Db {
                 review_policy::require_approval_for_merge(tx, &task.card).await?;
                 check::require_passed(&mut tx.connection, &task.card, &head, &tree).await?;
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
-                // Whoever reopens it goes on from what was merged: a squashed commit is not an ancestor of that.
+                // If it is reopened, its work starts from the project branch, of which a squashed commit is not an ancestor.
                 sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL, replace_tree = worktree_path IS NOT NULL WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)

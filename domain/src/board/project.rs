@@ -42,7 +42,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Who approves work before it is merged.
+    /// The reviewers that approve work before it is merged.
     ReviewPolicy, "review" {
         /// An agent or a person.
         Agent = "agent",
@@ -53,6 +53,7 @@ vocabulary! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "a vocabulary derives no default")]
 impl Default for ReviewPolicy {
     fn default() -> Self {
         Self::Agent
@@ -103,7 +104,7 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<Timestamp>,
     pub plan_approval: PlanApproval,
-    /// Who approves its work.
+    /// The reviewers of its work.
     #[serde(default, skip_serializing_if = "ReviewPolicy::is_default")]
     pub review: ReviewPolicy,
     /// Whether edits of files that another agent claimed are refused.
@@ -213,7 +214,7 @@ events! {
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.
         BaseMoved "project_base_moved" { sha: Sha }
-        /// What the base branch or its upstream gained was merged into the project branch.
+        /// New commits of the base branch or its upstream were merged into the project branch.
         BaseMerged "project_base_merged" { base_branch: String, sha: Sha }
         /// Another branch replaced the base branch.
         BaseReplaced "project_base_replaced" { branch: String, sha: Sha }

@@ -81,7 +81,7 @@ impl Repository {
                 super::commit(&handle, tree.id(), &[&earlier, &head], "Keep squashed commits\n", &self.identity("runner")?)?
             }
         };
-        self.keep(&handle, reference, earlier, kept, "vibe-relay: squashed")
+        self.keep_commit(&handle, reference, earlier, kept, "vibe-relay: squashed")
     }
 }
 

@@ -108,14 +108,14 @@ fn project_branch_lacks_what_the_base_or_its_upstream_gained() {
     assert!(lacking(&start).is_empty());
     let theirs = remote.push("theirs.txt", "x\n");
     remote.fetch();
-    assert_eq!(lacking(&start), [theirs.clone()]);
+    assert_eq!(lacking(&start), std::slice::from_ref(&theirs));
     let ours = sample.commit_on("main", &[("ours.txt", Some("x\n"))], "ours");
     assert_eq!(lacking(&start), [ours.clone(), theirs.clone()], "they went apart");
     let merged = sample.commit_as(&ours, &[&ours, &theirs], "pulled");
     sample.set_branch("main", &merged);
-    assert_eq!(lacking(&start), [merged.clone()], "the base has both");
+    assert_eq!(lacking(&start), std::slice::from_ref(&merged), "the base has both");
     assert!(lacking(&merged).is_empty());
-    // Somebody removed commits from the base. What the project branch has of them is decided when it lands.
+    // Somebody removed commits from the base. The landing decides about them.
     sample.set_branch("main", &start);
     assert!(repository.unmerged_base_tips(&ours, "main", &ours).unwrap().iter().all(|tip| *tip != start));
     let unrelated = sample.commit_as(&start, &[], "another history");

@@ -1,6 +1,6 @@
 //! Follows the base branch: merges what it and its upstream gained into the project branch, or lets a coder do that if it conflicts.
 //!
-//! Nothing waits for it in vain: what cannot be followed now is followed later. It must not write a branch of the person.
+//! A base that cannot be followed now is followed later, and no other work waits for that. It must not write a branch of the person.
 
 mod fetch;
 
@@ -21,7 +21,7 @@ use super::merge::conflict::Conflicts;
 use crate::prompt;
 use crate::runs::run::RunContext;
 
-/// What a merge of the base would do to the project branch.
+/// Outcome of a merge of the base that moved no branch.
 enum Outcome {
     Merged {
         head: Sha,
@@ -50,7 +50,7 @@ pub async fn follow_before_landing(db: &Db, id: &ProjectId) {
 
 fn report(id: &ProjectId, followed: Result<(), CheckoutError>) {
     match followed {
-        // Whoever needs the project branch next asks the person about these.
+        // The next step that needs the project branch asks the person about these.
         Ok(()) | Err(CheckoutError::UnapprovedCommits(_)) => {}
         // Somebody else was faster.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => {}
@@ -58,7 +58,7 @@ fn report(id: &ProjectId, followed: Result<(), CheckoutError>) {
     }
 }
 
-/// Who can run the checks of the project.
+/// The work as part of which checks of the project can run.
 #[derive(Clone, Copy)]
 enum Checks<'a> {
     /// Nobody: a merge of the base waits for one of a task.

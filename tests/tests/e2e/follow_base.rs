@@ -1,5 +1,5 @@
-//! Following the base branch: another clone pushes while agents work. What it pushed reaches the project branch, a conflict is resolved by a
-//! coder, and no branch of the person moves before they land.
+//! Following the base branch: another clone pushes while agents work. Its commits reach the project branch, a coder resolves a conflict, and no
+//! branch of the person moves before they land.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Who approves the work of a project: an agent, a person, or one after the other.
+//! The reviewers of a project: an agent, a person, or one after the other.
 
 use domain::board::attention::AttentionKind;
 use domain::board::project::ReviewPolicy;
@@ -141,5 +141,5 @@ async fn approval_ends_with_another_commit_a_rejection_or_another_policy() {
     store.db.record_merge_failure(&by_agent, "head", "It conflicts").await.unwrap();
     set(&store, ReviewPolicy::Human).await;
     hand_in(&store, &by_agent, "head").await;
-    assert!(!store.card(&by_agent).await.is_approved(), "an agent does not approve there any more");
+    assert!(!store.card(&by_agent).await.is_approved(), "agents no longer approve there");
 }

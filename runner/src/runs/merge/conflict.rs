@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 16_000;
 const MIN_FENCE: usize = 3;
 const REPLACEMENT: char = '\u{fffd}';
 
-/// What a merge would leave in conflict.
+/// The files that a merge would leave in conflict.
 #[derive(Debug)]
 pub(crate) struct Conflicts {
     /// Every path of a conflict. A renamed file has several.

@@ -177,7 +177,7 @@ fn AssignDialog(task: TaskId, current: (Option<String>, Option<Role>), external:
 
 #[cfg(test)]
 mod tests {
-    use domain::board::attention::Attention;
+    use domain::board::attention::{Attention, AttentionKind};
     use domain::board::card::Contributors;
     use domain::board::status::Status;
     use domain::runs::agent_kind::AgentKind;

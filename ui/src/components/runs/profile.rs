@@ -220,7 +220,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             <input type="checkbox" bind:checked=fields.follow_base />
             <div>
                 <strong>"Follow the base branch"</strong>
-                <span>"What it and its upstream gain is merged into the project branch. A conflict becomes a task for a coder."</span>
+                <span>"New commits of it and its upstream are merged into the project branch. A conflict becomes a task for a coder."</span>
             </div>
         </label>
         <label class="choice">

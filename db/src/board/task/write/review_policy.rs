@@ -1,4 +1,4 @@
-//! Who approves the work of a project, as the project says. Must not decide which moves are approvals.
+//! Checks that the reviewers that a project wants approve its work. Must not decide which moves are approvals.
 
 use domain::board::card::Card;
 use domain::board::project::ReviewPolicy;
@@ -44,7 +44,7 @@ pub(crate) async fn require_approval_for_merge(tx: &mut Tx, card: &Card) -> Resu
     Ok(())
 }
 
-/// Keeps the approval of a commit that a person hands in again, if only the runner has sent it back since: its merge or its checks failed for
+/// Keeps the approval of a commit that a person submits again, if only the runner has sent it back since: its merge or its checks failed for
 /// another reason than the work. Its approver must still be one who may approve it.
 pub(crate) async fn keep_approval(tx: &mut Tx, caller: &Caller, card: &Card, found: &EvidenceResult, change: &mut Change) -> Result<()> {
     let EvidenceResult::Evidence(Evidence { head, .. }) = found else { return Ok(()) };
@@ -57,7 +57,7 @@ pub(crate) async fn keep_approval(tx: &mut Tx, caller: &Caller, card: &Card, fou
     let newest = verdicts.into_iter().find(|(_, actor, _)| actor != RUNNER);
     let Some((_, approver, run)) = newest.filter(|(verdict, ..)| caller.is_person() && verdict == "approved") else { return Ok(()) };
     let is_entitled = match policy(tx, card).await? {
-        // An agent from outside may have lost its token since.
+        // An external agent may have lost its token since.
         ReviewPolicy::Agent | ReviewPolicy::Both if run.is_some() => true,
         _ => approver == HUMAN || persons::further_participants(tx).await?.contains(&approver),
     };
