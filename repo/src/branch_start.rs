@@ -9,7 +9,7 @@ use domain::runs::evidence::Sha;
 use git2::{Delta, Oid};
 
 use crate::branch::{branch_ref, contains, set_reference, tip};
-use crate::checkout::{Checkout, read_head};
+use crate::checkout::{Checkout, is_sparse, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::land::operation_name;
@@ -61,11 +61,12 @@ impl Repository {
         if head_commit(&handle, read_head(&checkout.admin).as_ref())? != Some(base) {
             return Err(RepoError::CheckoutElsewhere { path: top.to_path_buf(), branch: branch.to_owned() });
         }
-        let is_sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
+        let is_sparse = is_sparse(&handle);
         let mut changes = self.changes(top, base, Untracked::Files, &StatCache::read(&checkout.admin.join("index")))?;
         changes.retain(|Change { path, status }| {
             let is_nested = || top.join(path).symlink_metadata().is_ok_and(|found| found.is_dir());
-            !(is_sparse && *status == Delta::Deleted) && !is_nested() && !is_left_out(&path.to_string_lossy())
+            let is_absent = is_sparse && *status == Delta::Deleted;
+            !(is_absent || is_nested() || is_left_out(&path.to_string_lossy()))
         });
         if changes.is_empty() {
             return Ok(None);

@@ -123,6 +123,17 @@ impl Repository {
     }
 }
 
+/// Whether a checkout has only some of the files. `handle` is on it.
+pub(crate) fn is_sparse(handle: &git2::Repository) -> bool {
+    handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false))
+}
+
+/// Whether libgit2 reads the index in `admin`: one that is split or sparse it does not.
+pub(crate) fn has_readable_index(admin: &Path) -> bool {
+    // An index does not exist before the first file is added.
+    git2::Index::open(&admin.join("index")).map_or_else(|reason| reason.code() == git2::ErrorCode::NotFound, |_| true)
+}
+
 /// The lock reason of managed checkouts. It keeps git from pruning them and marks them in `git worktree list`.
 pub(crate) const LOCK_REASON: &str = "vibe-relay";
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::branch;
 use crate::branch_start::{ForeignBase, foreign_base, remote_branches};
-use crate::checkout::{Head, read_head};
+use crate::checkout::{Head, is_sparse, read_head};
 use crate::error::{Attempt, RepoError};
 use crate::filter;
 use crate::handle::{Repository, oid, sha};
@@ -116,7 +116,7 @@ pub fn uncommitted(path: &Path, cancelled: &CancellationToken) -> Result<u32, Re
     let repository = Repository::open(&found.git_dir)?;
     let Some(head) = head_commit(&repository.handle()?, read_head(&found.admin).as_ref())? else { return Ok(0) };
     let handle = repository.checkout_handle(&found.admin, &found.top)?;
-    let sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
+    let sparse = is_sparse(&handle);
     let known = StatCache::read(&found.admin.join("index"));
     let changes = repository.changes_unless(cancelled, &found.top, head, Untracked::Files, &known)?;
     let count = changes.iter().filter(|change| !(sparse && change.status == Delta::Deleted)).count();

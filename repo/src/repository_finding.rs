@@ -1,15 +1,16 @@
 //! Reads what is unusual about a repository that a person named, without a program and without a change.
 //!
-//! Must not decide what follows from it: the findings are worded in `domain`. What makes a repository unusable is an error of `probe`.
+//! Must not decide what follows from it: the findings are worded in `domain`. A repository that cannot be used is an error of `probe`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use domain::runs::repository_finding::RepositoryFact;
-use git2::{ErrorCode, Index, Oid};
+use git2::Oid;
 
 use crate::branch::{branch_ref, reference_target};
+use crate::checkout::{has_readable_index, is_sparse};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, sha};
 use crate::tracked::{TrackedFile, tracked_files};
@@ -111,15 +112,10 @@ impl Repository {
 
     fn checkout_fact(&self, named: &NamedCheckout<'_>) -> Result<Option<RepositoryFact>, RepoError> {
         let handle = self.checkout_handle(named.admin, named.top)?;
-        if handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false)) {
+        if is_sparse(&handle) {
             return Ok(Some(RepositoryFact::Sparse));
         }
-        // libgit2 reads no other kind of index that git writes.
-        let is_readable = match Index::open(&named.admin.join("index")) {
-            Ok(_) => true,
-            Err(reason) => reason.code() == ErrorCode::NotFound,
-        };
-        Ok((!is_readable).then_some(RepositoryFact::SplitIndex))
+        Ok((!has_readable_index(named.admin)).then_some(RepositoryFact::SplitIndex))
     }
 }
 

@@ -91,6 +91,12 @@ const FIXTURES: &[Fixture] = &[
         ..USUAL
     },
     Fixture {
+        name: "submodule filled by the setup",
+        before: &[Do(add_submodule), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "submodule"])],
+        work: &[Git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"]), Write("work.txt", "done\n")],
+        ..USUAL
+    },
+    Fixture {
         name: "LFS",
         before: &[Write(".gitattributes", "*.psd filter=lfs\n"), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "lfs"])],
         end: Refused("filters"),
@@ -189,7 +195,8 @@ fn add_submodule(top: &Path) {
     repo::testing::init_in(&top.join("inner"));
     write_in(&top.join("inner"), "a", "a");
     commit_all_in(&top.join("inner"), "inside");
-    fs::write(top.join(".gitmodules"), "[submodule \"inner\"]\n\tpath = inner\n\turl = ./inner\n").unwrap();
+    let url = top.join("inner").display().to_string();
+    fs::write(top.join(".gitmodules"), format!("[submodule \"inner\"]\n\tpath = inner\n\turl = {url}\n")).unwrap();
 }
 
 fn commit_in_submodule(top: &Path) {

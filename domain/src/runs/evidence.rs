@@ -73,7 +73,7 @@ pub struct RepositoryInfo {
     /// The tools that the files of the base branch show, and a profile for them, which a person may confirm.
     #[serde(default)]
     pub detection: Detection,
-    /// What is unusual about the repository, the most important first.
+    /// Unusual facts about the repository, the most important first.
     #[serde(default)]
     pub findings: Vec<RepositoryFinding>,
     /// About how many bytes a checkout of the base branch takes.

@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
-use git2::{ErrorCode, Index, ObjectType, Oid};
+use git2::{ObjectType, Oid};
 
 use super::files::operation_name;
 use crate::branch::{branch_ref, set_reference};
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, has_readable_index, is_sparse};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, oid, sha};
 use crate::snapshot::read_beneath;
@@ -53,12 +53,7 @@ impl Repository {
     pub(super) fn git_update(&self, checkout: &Checkout, workdir: &Path, from: Oid, to: Oid) -> Result<Option<GitUpdate>, RepoError> {
         let handle = self.checkout_handle(&checkout.admin, workdir)?;
         let config = handle.config().and_then(|mut config| config.snapshot()).attempting(|| "read the configuration".into())?;
-        let is_sparse = config.get_bool("core.sparseCheckout").unwrap_or(false);
-        let is_readable = match Index::open(&checkout.admin.join("index")) {
-            Ok(_) => true,
-            Err(reason) => reason.code() == ErrorCode::NotFound,
-        };
-        if !is_sparse && is_readable {
+        if !is_sparse(&handle) && has_readable_index(&checkout.admin) {
             return Ok(None);
         }
         if let Some(operation) = operation_name(handle.state()) {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use git2::build::CheckoutBuilder;
 use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositoryState};
 
+use crate::checkout::is_sparse;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 use crate::land::index::LockedIndex;
@@ -45,7 +46,7 @@ impl Repository {
         if let Some(operation) = operation_name(handle.state()) {
             return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
         }
-        if handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false)) {
+        if is_sparse(&handle) {
             return Err(RepoError::SparseCheckout { path: workdir.to_path_buf() });
         }
         // Hold the lock from the first read to the last write. Otherwise changes that another program stages meanwhile are

@@ -2,10 +2,10 @@
 
 use domain::runs::failure::FailureClass;
 
-/// What git and its signing programs print when a signature cannot be made.
+/// Errors of git and its signing programs when a signature cannot be made.
 const SIGNING_ERRORS: [&str; 5] =
     ["failed to sign the data", "failed to write commit object", "Couldn't load public key", "Couldn't get agent socket", "No secret key"];
-/// What git prints when there is nothing that a commit could hold.
+/// Messages of git when there is nothing that a commit could hold.
 const NOTHING_TO_COMMIT: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
 /// Programs before a commit in the same line that do not fail by themselves in a way that looks like a hook.
 const HARMLESS: [&str; 16] =
@@ -14,7 +14,8 @@ const HARMLESS: [&str; 16] =
 /// Whether a line of shell fails only if its commit fails.
 pub(super) fn is_commit(command: &str) -> bool {
     let Some(start) = command.find("git commit") else { return false };
-    let before = command[..start].split(['&', ';', '|', '\n']).map(|part| part.trim_start_matches(['\'', '"', '(', '{', ' ']));
+    let parts = command[..start].split("&&").flat_map(|part| part.split([';', '|', '\n']));
+    let before = parts.map(|part| part.trim_start_matches(['\'', '"', '(', '{', ' ']));
     before.filter_map(|part| part.split_whitespace().next()).all(|program| HARMLESS.contains(&program) || program.contains('='))
 }
 
@@ -40,6 +41,7 @@ mod tests {
             "cd src && git add -A && git commit -m \"$(cat <<'EOF'\nAdd it\n\nBecause; of that\nEOF\n)\"",
             "GIT_EDITOR=true git commit --amend",
             "echo x > x.txt; git add x.txt && git commit -q -m x",
+            "echo '#!/bin/sh\necho no >&2; exit 1' > hook; chmod +x hook; git commit -m x",
         ] {
             assert!(is_commit(command), "{command}");
         }

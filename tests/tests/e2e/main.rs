@@ -45,6 +45,7 @@ mod questions;
 mod recovery;
 mod report;
 mod repository;
+mod repository_findings;
 mod review;
 mod rules;
 mod scripted_agent;

@@ -42,7 +42,7 @@ impl Words {
             RunEvent::ToolStarted(call) => {
                 self.after_calls = None;
                 if self.pending.len() < MAX_PENDING {
-                    let commits = call.kind == ToolKind::Execute && is_commit(&call.title);
+                    let commits = call.kind == ToolKind::Execute && is_commit(call.input["command"].as_str().unwrap_or(&call.title));
                     self.pending.insert(call.id.clone(), (title(call), commits));
                 }
             }

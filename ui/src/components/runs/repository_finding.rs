@@ -11,7 +11,7 @@ pub(crate) fn RepositoryFindings(#[prop(into)] findings: Signal<Vec<RepositoryFi
     let list = move || findings.get().into_iter().map(|finding| view! { <Finding finding=finding /> }).collect_view();
     view! {
         <Show when=move || findings.with(|findings| !findings.is_empty())>
-            <ul class="findings" aria-label="About this repository">{list}</ul>
+            <ul class="repository-findings" aria-label="About this repository">{list}</ul>
         </Show>
     }
 }
