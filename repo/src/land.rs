@@ -1,10 +1,11 @@
 //! Lands the project branch on the base branch, and moves branches that a human may have checked out.
 //!
-//! Must not overwrite uncommitted changes. Files are written before the branch moves, so a kill in between can be
-//! distinguished from a human's changes and a repeated call finishes the landing.
+//! Must not overwrite uncommitted changes, and must not touch a file that both commits have alike. Files are written before the branch moves,
+//! so a kill in between can be distinguished from a human's changes and a repeated call finishes the landing.
 
 mod files;
 mod index;
+mod overlap;
 mod preview;
 mod returning;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
 use domain::runs::land::ReturningCommits;
+use domain::runs::land::blocking::BlockingFiles;
 
 use crate::branch::{branch_ref, contains, existing_tip, set_reference, tip};
 use crate::durable::sync_reference;
@@ -47,8 +49,8 @@ pub enum LandOutcome {
     WouldReturn(ReturningCommits),
     /// The base branch already contained the project branch.
     AlreadyLanded { sha: Sha },
-    /// The human's checkout of the base has changes in these paths. Nothing was changed.
-    Dirty { paths: Vec<String> },
+    /// The human's checkout of the base has changes in files that landing changes. Nothing was changed.
+    Dirty { files: BlockingFiles },
     /// Base and project both changed these paths. Nothing was changed.
     Conflict { paths: Vec<String> },
     /// The base is checked out elsewhere than in the project's checkout. Nothing was changed.
@@ -88,9 +90,9 @@ impl Repository {
             }
         };
         for checkout in own {
-            let conflicting = self.write_landed_files(&checkout.admin, workdir, base, target)?;
-            if !conflicting.is_empty() {
-                return Ok(LandOutcome::Dirty { paths: conflicting });
+            let blocking = self.write_landed_files(&checkout.admin, workdir, base, target)?;
+            if !blocking.is_empty() {
+                return Ok(LandOutcome::Dirty { files: blocking });
             }
         }
         self.sync_objects()?;
@@ -104,7 +106,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`RepoError::Moved`] if the branch is at another commit; [`RepoError::CheckedOut`] if a checkout that uses it has
-    /// changes, in which case nothing was changed; [`RepoError::Locked`] if its index stays locked.
+    /// changes in the same files, in which case nothing was changed; [`RepoError::Locked`] if its index stays locked.
     pub fn advance(&self, branch: &str, expected_old: &Sha, new: &Sha, message: &str) -> Result<(), RepoError> {
         let handle = self.handle()?;
         let (old, new) = (oid(expected_old)?, find_commit(&handle, oid(new)?)?.id());

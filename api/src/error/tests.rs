@@ -74,6 +74,7 @@ fn refusals() -> Vec<Refusal> {
             missing: vec!["the tip of main (0123456)".to_owned()],
         }
         .into(),
+        LandRefusal::CheckoutDirty { action: "landing", files: Box::default() }.into(),
         LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".into(), near: Vec::new() }.into(),
         LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".into(), returning: Box::default() }.into(),
         RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
@@ -140,6 +141,7 @@ fn every_refusal_has_a_status() {
     409 project-at-work
     409 project-deleted
     422 other-repository
+    422 checkout-dirty
     422 base-missing
     409 commits-return
     422 not-a-repository

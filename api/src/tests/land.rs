@@ -160,7 +160,7 @@ async fn preview_says_what_landing_would_do_and_changes_nothing() {
 
     server.sample.write("README.md", "by the human\n");
     let seen = preview().await.json();
-    assert_eq!(seen["checkout"], json!({"is": "blocked", "paths": ["README.md"]}));
+    assert_eq!(seen["checkout"], json!({"is": "blocked", "files": {"changed": ["README.md"]}}));
     assert_eq!(refusal(&land(&server).await).1, "checkout-dirty", "as landing says");
     server.sample.commit_all("mine");
     let seen = preview().await.json();

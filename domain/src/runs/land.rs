@@ -1,5 +1,6 @@
 //! Landing: merging the project branch into the base branch. Must not know how git does it.
 
+pub mod blocking;
 pub mod preview;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use crate::actor::Actor;
 use crate::id::ProjectId;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::{Sha, short};
+use crate::runs::land::blocking::BlockingFiles;
 use crate::text::excerpt;
 use crate::time::Timestamp;
 
@@ -84,6 +86,8 @@ refusals! {
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
+        #[error("your checkout has changes in {} that {action} would overwrite; nothing was changed", files.named())]
+        CheckoutDirty { action: &'static str, files: Box<BlockingFiles> } => Unprocessable "checkout-dirty",
     }
 }
 
@@ -91,6 +95,7 @@ impl LandRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
+            Self::CheckoutDirty { files, .. } => format!("{} Then repeat this.", files.steps()),
             Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;

@@ -1,44 +1,24 @@
-//! Writes the files of a landing into a human's checkout, or lists the conflicting paths.
+//! Writes the files of a landing into a human's checkout, or lists the files that keep it from doing so.
 //!
-//! Must not move a branch or overwrite a file whose content is in no commit.
+//! Must not move a branch, and must not overwrite a file whose content is in no commit. Writes no path that both commits have alike, and
+//! keeps its index entry.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use domain::runs::land::blocking::BlockingFiles;
 use git2::build::CheckoutBuilder;
-use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositoryState};
+use git2::{Index, Oid, RepositoryState};
 
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit};
+use crate::handle::{Repository, find_commit, tree_index};
 use crate::land::index::LockedIndex;
-use crate::stat_cache::StatCache;
-use crate::tracked::tracked_files;
-use crate::workdir::{Untracked, display_paths, is_unchanged};
-
-/// Differences between a checkout and one commit.
-#[derive(Debug, Default)]
-pub(super) struct CheckoutDiff {
-    pub(super) tracked: BTreeSet<PathBuf>,
-    pub(super) untracked: BTreeSet<PathBuf>,
-    pub(super) staged: BTreeSet<PathBuf>,
-}
-
-/// State of a checkout that is about to move from one commit to another.
-#[derive(Debug, PartialEq, Eq)]
-enum CheckoutState {
-    /// No changes. Files are written only where they are unmodified.
-    Clean,
-    /// Every changed path already has its new content: an earlier landing was interrupted and is finished by force.
-    Interrupted,
-    /// A human's changes.
-    Dirty(BTreeSet<PathBuf>),
-}
+use crate::land::overlap::{ASSUME_UNCHANGED, LandedPath, Overlap, SKIP_WORKTREE};
 
 impl Repository {
-    /// Updates the checkout `workdir` (its HEAD and index are in `admin`) from `old` to `new`. Returns the conflicting
-    /// paths; if there are any, nothing was changed.
-    pub(super) fn write_landed_files(&self, admin: &Path, workdir: &Path, old: Oid, new: Oid) -> Result<Vec<String>, RepoError> {
+    /// Updates the checkout `workdir` (its HEAD and index are in `admin`) from `old` to `new`. Returns the files that block this; if there are
+    /// any, nothing was changed.
+    pub(super) fn write_landed_files(&self, admin: &Path, workdir: &Path, old: Oid, new: Oid) -> Result<BlockingFiles, RepoError> {
         let handle = self.checkout_handle(admin, workdir)?;
         if let Some(operation) = operation_name(handle.state()) {
             return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
@@ -49,112 +29,81 @@ impl Repository {
         // Hold the lock from the first read to the last write. Otherwise changes that another program stages meanwhile are
         // lost, or a locked index leaves the new files behind as apparent changes.
         let index = LockedIndex::lock(admin, workdir)?;
-        let known = StatCache::read(&admin.join("index"));
-        let mut conflicts = BTreeSet::new();
-        let mut options = CheckoutBuilder::new();
-        match self.checkout_state(&handle, admin, workdir, &known, (old, new))? {
-            CheckoutState::Clean => options.safe(),
-            CheckoutState::Interrupted => options.force(),
-            CheckoutState::Dirty(paths) => return Ok(display_paths(paths.iter().map(PathBuf::as_path))),
-        };
-        for path in self.landed_paths(&handle, workdir, old, new)?.into_iter().flatten() {
-            options.path(path).disable_pathspec_match(true);
-        }
-        // Untracked and ignored files at the paths of new files belong to the human too.
-        options.overwrite_ignored(false).notify_on(CheckoutNotificationType::CONFLICT).notify(|_, path, _, _, _| {
-            conflicts.extend(path.map(Path::to_path_buf));
-            true
-        });
-        let target = find_commit(&handle, new)?.into_object();
         let mut draft = index.draft()?;
-        handle.set_index(&mut draft).attempting(|| format!("use the index of {}", workdir.display()))?;
-        let done = handle.checkout_tree(&target, Some(&mut options));
-        drop(options);
-        match done {
-            Err(reason) if reason.code() == ErrorCode::Conflict && !conflicts.is_empty() => {
-                return Ok(display_paths(conflicts.iter().map(PathBuf::as_path)));
-            }
-            done => done.attempting(|| format!("write the landed files to {}", workdir.display()))?,
+        let found = self.overlap(workdir, &draft, tree_index(&handle, old)?, tree_index(&handle, new)?)?;
+        if !found.blocking.is_empty() || found.landed.is_empty() {
+            return Ok(found.blocking);
         }
+        let flags = flags_of(&draft, &found);
+        let attempted = || format!("write the landed files to {}", workdir.display());
+        handle.set_index(&mut draft).attempting(attempted)?;
+        let commit = |id| find_commit(&handle, id).map(git2::Commit::into_object);
+        if found.exchanges_folders() {
+            if found.is_interrupted {
+                remove_new_files(workdir, &mut draft, &found)?;
+                let known = found.landed.iter().filter(|landed| !landed.is_new());
+                handle.checkout_tree(&commit(old)?, Some(limited_to(known).force())).attempting(attempted)?;
+            }
+            // git exchanges a folder and a file only in a whole checkout, in which nothing may be forced.
+            handle.checkout_tree(&commit(new)?, Some(CheckoutBuilder::new().safe().overwrite_ignored(false))).attempting(attempted)?;
+        } else {
+            let mut options = limited_to(found.landed.iter());
+            // What an interrupted landing wrote looks like a change. Otherwise git looks at each file once more before it writes the first.
+            let options = if found.is_interrupted { options.force() } else { options.safe() };
+            handle.checkout_tree(&commit(new)?, Some(options)).attempting(attempted)?;
+        }
+        restore_flags(&mut draft, flags).attempting(|| format!("keep the flags in the index of {}", workdir.display()))?;
         index.replace()?;
-        Ok(Vec::new())
-    }
-
-    /// The usual checkout is clean, which needs one look at each file. Only others are compared with both commits.
-    fn checkout_state(
-        &self,
-        handle: &git2::Repository,
-        admin: &Path,
-        workdir: &Path,
-        known: &StatCache,
-        (old, new): (Oid, Oid),
-    ) -> Result<CheckoutState, RepoError> {
-        let files = tracked_files(handle, old)?;
-        if known.lists(&files) && is_unchanged(workdir, &files, known)? {
-            return Ok(CheckoutState::Clean);
-        }
-        let before = self.checkout_diff(handle, admin, workdir, known, old)?;
-        let after = self.checkout_diff(handle, admin, workdir, known, new)?;
-        Ok(classify(&before, &after))
-    }
-
-    /// Returns the paths that differ between the commits, so that only they are read. `None` if a folder is in the way of a file, or a
-    /// file in the way of a folder: then the whole checkout has to be read.
-    fn landed_paths(&self, handle: &git2::Repository, workdir: &Path, old: Oid, new: Oid) -> Result<Option<Vec<PathBuf>>, RepoError> {
-        let comparing = || format!("compare {old} with {new}");
-        let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);
-        let diff = handle.diff_tree_to_tree(Some(&tree(old)?), Some(&tree(new)?), None).attempting(comparing)?;
-        let mut paths = Vec::new();
-        for delta in diff.deltas() {
-            let Some(path) = delta.new_file().path().or_else(|| delta.old_file().path()) else { return Ok(None) };
-            let is_folder = |path: &Path| fs::symlink_metadata(workdir.join(path)).ok().map(|found| found.is_dir());
-            let mut parents = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
-            if is_folder(path) == Some(true) || parents.any(|parent| is_folder(parent) == Some(false)) {
-                return Ok(None);
-            }
-            paths.push(path.to_path_buf());
-        }
-        Ok(Some(paths))
-    }
-
-    /// Compares the files and the index of a checkout with `commit`. Does not read the files that `known` knows as unchanged.
-    pub(super) fn checkout_diff(
-        &self,
-        handle: &git2::Repository,
-        admin: &Path,
-        workdir: &Path,
-        known: &StatCache,
-        commit: Oid,
-    ) -> Result<CheckoutDiff, RepoError> {
-        let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
-        let mut found = CheckoutDiff::default();
-        for change in self.changes(workdir, commit, Untracked::Files, known)? {
-            let set = if change.status == Delta::Untracked { &mut found.untracked } else { &mut found.tracked };
-            set.insert(change.path);
-        }
-        let index = Index::open(&admin.join("index")).map_err(unreadable)?;
-        let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
-        let staged = handle.diff_tree_to_index(Some(&tree), Some(&index), None).map_err(unreadable)?;
-        let paths = staged.deltas().filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()));
-        found.staged = paths.map(Path::to_path_buf).collect();
-        Ok(found)
+        Ok(BlockingFiles::default())
     }
 }
 
-/// Classifies a checkout. A path counts as changed if its file or its index entry matches neither commit.
-fn classify(before: &CheckoutDiff, after: &CheckoutDiff) -> CheckoutState {
-    if before.tracked.is_empty() && before.staged.is_empty() {
-        return CheckoutState::Clean;
+fn limited_to<'a>(landed: impl Iterator<Item = &'a LandedPath>) -> CheckoutBuilder<'static> {
+    let mut options = CheckoutBuilder::new();
+    options.disable_pathspec_match(true).overwrite_ignored(false);
+    for LandedPath { path, .. } in landed {
+        options.path(path);
     }
-    let differs_before: BTreeSet<_> = before.tracked.union(&before.untracked).collect();
-    let differs_after: BTreeSet<_> = after.tracked.union(&after.untracked).collect();
-    let unrelated: BTreeSet<_> = before.untracked.intersection(&after.untracked).collect();
-    let in_files = differs_before.intersection(&differs_after).filter(|path| !unrelated.contains(**path)).count();
-    let in_index = before.staged.intersection(&after.staged).count();
-    if in_files == 0 && in_index == 0 {
-        return CheckoutState::Interrupted;
+    options
+}
+
+/// Removes the new files that an interrupted landing wrote. They are written again.
+fn remove_new_files(workdir: &Path, index: &mut Index, found: &Overlap) -> Result<(), RepoError> {
+    for LandedPath { path, .. } in found.landed.iter().filter(|landed| landed.is_new()) {
+        let file = workdir.join(path);
+        let removing = || format!("remove {}", file.display());
+        if !found.pending.contains(path) {
+            fs::remove_file(&file).attempting(removing)?;
+            // A folder with other files stays.
+            let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+            while folders.next().is_some_and(|folder| fs::remove_dir(workdir.join(folder)).is_ok()) {}
+        }
+        if index.get_path(path, 0).is_some() {
+            index.remove_path(path).attempting(removing)?;
+        }
     }
-    CheckoutState::Dirty(before.tracked.union(&before.staged).cloned().collect())
+    Ok(())
+}
+
+/// The flags of the entries that are written again, which git would forget.
+fn flags_of(index: &Index, found: &Overlap) -> Vec<(PathBuf, u16, u16)> {
+    let entries = found.landed.iter().filter_map(|landed| Some((landed.path.clone(), index.get_path(&landed.path, 0)?)));
+    let flags = entries.map(|(path, entry)| (path, entry.flags & ASSUME_UNCHANGED, entry.flags_extended & SKIP_WORKTREE));
+    flags.filter(|(_, flags, extended)| flags | extended != 0).collect()
+}
+
+fn restore_flags(index: &mut Index, flags: Vec<(PathBuf, u16, u16)>) -> Result<(), git2::Error> {
+    if flags.is_empty() {
+        return Ok(());
+    }
+    for (path, flags, extended) in flags {
+        if let Some(mut entry) = index.get_path(&path, 0) {
+            entry.flags |= flags;
+            entry.flags_extended |= extended;
+            index.add(&entry)?;
+        }
+    }
+    index.write()
 }
 
 fn operation_name(state: RepositoryState) -> Option<&'static str> {

@@ -1,21 +1,20 @@
 //! Reads what a landing would do, or what one did. Must not write to the repository or to a checkout.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use domain::runs::evidence::Sha;
 use domain::runs::land::preview::{CheckoutEffect, LandingChange, LandingCommit, LandingWay};
 use domain::time::Timestamp;
-use git2::Oid;
+use git2::{Index, Oid};
 
 use crate::branch::{contains, existing_tip};
 use crate::diff::DiffLimits;
-use crate::error::RepoError;
-use crate::handle::{Repository, find_commit, oid, sha};
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit, oid, sha, tree_index};
 use crate::history::Commit;
-use crate::merge::conflicts_of;
-use crate::stat_cache::StatCache;
-use crate::workdir::display_paths;
+use crate::land::index::open as open_index;
+use crate::merge::{conflicts, merge_in_memory};
 
 /// Commits that are listed.
 const MAX_LISTED: usize = 200;
@@ -54,12 +53,12 @@ impl Repository {
         } else if contains(&handle, tip, base) {
             LandingWay::FastForward {}
         } else {
-            let paths = conflicts_of(self, base, tip)?;
+            let merged = self.merged(base, tip)?;
+            let paths = conflicts(&merged).attempting(|| format!("merge {tip} into {base}"))?;
             if paths.is_empty() { LandingWay::Merge {} } else { LandingWay::Conflict { paths } }
         };
-        let mut change = self.landing_between(&sha(base), &sha(tip), way)?;
-        change.checkout = self.checkout_effect(&question, base, tip)?;
-        Ok(change)
+        let checkout = self.checkout_effect(&question, base, tip, &way)?;
+        Ok(LandingChange { checkout, ..self.landing_between(&sha(base), &sha(tip), way)? })
     }
 
     /// Returns what a landing brought that moved the base branch from `before` to `after`.
@@ -108,20 +107,28 @@ impl Repository {
         })
     }
 
-    fn checkout_effect(&self, question: &LandingQuestion<'_>, base: Oid, tip: Oid) -> Result<CheckoutEffect, RepoError> {
+    fn merged(&self, base: Oid, tip: Oid) -> Result<Index, RepoError> {
+        merge_in_memory(&self.handle_with_tree(base)?, base, tip)
+    }
+
+    fn checkout_effect(&self, question: &LandingQuestion<'_>, base: Oid, tip: Oid, way: &LandingWay) -> Result<CheckoutEffect, RepoError> {
         let (own, others): (Vec<_>, Vec<_>) =
             self.occupied_by_people(question.base_branch)?.into_iter().partition(|checkout| checkout.is_at(question.workdir));
         if let Some(other) = others.into_iter().next() {
             return Ok(CheckoutEffect::Elsewhere { path: other.workdir.display().to_string() });
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
-        let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
-        let known = StatCache::read(&checkout.admin.join("index"));
-        let found = self.checkout_diff(&handle, &checkout.admin, question.workdir, &known, base)?;
-        let new: Vec<PathBuf> = self.changed_paths(&sha(base), &sha(tip))?.into_iter().map(PathBuf::from).collect();
-        let in_the_way = found.untracked.iter().filter(|path| new.contains(path));
-        let paths = display_paths(found.tracked.union(&found.staged).chain(in_the_way).map(PathBuf::as_path));
-        Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } })
+        let handle = self.handle()?;
+        let old = tree_index(&handle, base)?;
+        let new = match way {
+            LandingWay::Merge {} => self.merged(base, tip)?,
+            // Nothing would be written, whatever the checkout has.
+            LandingWay::Conflict { .. } | LandingWay::Landed {} => return Ok(CheckoutEffect::Updated {}),
+            LandingWay::FastForward {} | LandingWay::Returns { .. } | LandingWay::Unapproved { .. } => tree_index(&handle, tip)?,
+        };
+        let index = open_index(&checkout.admin.join("index"), question.workdir)?;
+        let files = self.overlap(question.workdir, &index, old, new)?.blocking;
+        Ok(if files.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { files } })
     }
 }
 

@@ -119,10 +119,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
         LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was fast-forwarded to {branch}")),
         LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),
         LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),
-        LandOutcome::Dirty { paths } => {
-            let detail = format!("your checkout has changes in {} that landing would overwrite; nothing was changed", paths.join(", "));
-            return Err(refused("checkout-dirty", detail, "Commit or stash these files, then land again.".to_owned()));
-        }
+        LandOutcome::Dirty { files } => return Err(LandRefusal::CheckoutDirty { action: "landing", files: Box::new(files) }.into()),
         LandOutcome::Conflict { paths } => {
             let detail = format!("{base_branch} and {branch} both changed {}; nothing was changed", paths.join(", "));
             return Err(refused(

@@ -19,6 +19,7 @@ use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
 use crate::refusal::*;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::check::CheckRefusal;
+use crate::runs::land::blocking::BlockingFiles;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
 use crate::runs::publication::PublicationRefusal;
@@ -104,6 +105,11 @@ pub(super) fn every() -> Vec<Refusal> {
             project: ProjectId::new(1),
             path: "/home/ann/other".to_owned(),
             missing: vec!["the tip of main (0123456)".to_owned()],
+        }
+        .into(),
+        LandRefusal::CheckoutDirty {
+            action: "landing",
+            files: Box::new(BlockingFiles { changed: vec!["src/a.rs".to_owned()], ..BlockingFiles::default() }),
         }
         .into(),
         LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".to_owned(), near: vec!["maint".to_owned()] }.into(),
