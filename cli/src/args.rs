@@ -72,6 +72,9 @@ pub(crate) enum Command {
         /// Bring back exactly the commits that an earlier refusal listed, by the confirmation that it printed.
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
+        /// Take the last landing back instead, unless it was pushed.
+        #[arg(long, conflicts_with = "bring_back")]
+        undo: bool,
     },
     /// Push a project's branch to its remote, with your own git credentials.
     Publish {

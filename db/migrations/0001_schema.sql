@@ -77,7 +77,10 @@ CREATE TABLE landings (
   landed_at   TEXT NOT NULL,
   landed_by   TEXT NOT NULL,
   tasks       INTEGER NOT NULL,
-  commits     INTEGER NOT NULL
+  commits     INTEGER NOT NULL,
+  -- When and by whom it was taken back.
+  undone_at   TEXT,
+  undone_by   TEXT CHECK ((undone_at IS NULL) = (undone_by IS NULL))
 ) STRICT;
 CREATE INDEX landings_by_project ON landings (project_id);
 

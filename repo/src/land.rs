@@ -8,8 +8,10 @@ mod index;
 mod overlap;
 mod preview;
 mod returning;
+mod undo;
 
 pub use preview::LandingQuestion;
+pub use undo::{UndoOutcome, UndoRequest};
 
 use std::path::{Path, PathBuf};
 

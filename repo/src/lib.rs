@@ -78,7 +78,7 @@ pub use file_history::record_files;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
-pub use land::{LandOutcome, LandRequest, LandingQuestion};
+pub use land::{LandOutcome, LandRequest, LandingQuestion, UndoOutcome, UndoRequest};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
 pub use merge::MergeOutcome;

@@ -33,6 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(land::land_project))
         .routes(routes!(land::preview::preview_landing))
         .routes(routes!(land::preview::get_landing_diff))
+        .routes(routes!(land::undo::undo_landing))
         .routes(routes!(publication::get_publication_target, publication::publish_project))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))

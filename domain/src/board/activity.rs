@@ -63,6 +63,7 @@ impl Topic {
             | "rescue_restored"
             | "rescue_dropped"
             | "project_landed"
+            | "project_landing_undone"
             | "project_published"
             | "project_paused"
             | "project_resumed"

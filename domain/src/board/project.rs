@@ -183,6 +183,8 @@ events! {
         Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
+        /// The last landing was taken back: the base branch is where it was before.
+        LandingUndone "project_landing_undone" { base_branch: String, sha: Sha, before: Sha, tasks: u32 }
         /// The project branch was pushed, and perhaps a pull request opened.
         Published "project_published" { remote: String, branch: String, sha: Sha, pull_request: Option<String> }
     }

@@ -242,6 +242,9 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
             let opened = pull_request.as_ref().map(|url| format!(", with the pull request {url}")).unwrap_or_default();
             format!("pushed {branch} at {} to {remote}{opened}", short(sha))
         }
+        ProjectEvent::LandingUndone { base_branch, before, tasks, .. } => {
+            format!("took the landing of {} back, so {base_branch} is at {} again", count(*tasks, "task"), short(before))
+        }
         ProjectEvent::Landed { sha, base_branch, tasks } => format!("landed {} on {base_branch} at {}", count(*tasks, "task"), short(sha)),
     }
 }

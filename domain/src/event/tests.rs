@@ -46,6 +46,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
     {"kind":"project_relocated","repo_path":"/home/ann/moved"}
     {"kind":"project_landed","sha":"a1","base_branch":"main","tasks":4}
+    {"kind":"project_landing_undone","base_branch":"main","sha":"a1","before":"a0","tasks":4}
     {"kind":"project_published","remote":"origin","branch":"vibe-relay/PROJ-001","sha":"a1","pull_request":null}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}

@@ -2,6 +2,7 @@
 
 mod overlap;
 mod returning;
+mod undo;
 
 use std::fs;
 use std::path::Path;

@@ -171,6 +171,11 @@ pub(super) async fn landing(story: &mut Story) {
         (&landed["sha"], &json!("main"), &json!(3), &json!(1))
     );
     assert_eq!(story.get("/api/projects", "").await["items"][0]["landed"], *record);
+    let undone = story.act("post", "/api/projects/{id}/landing/undo", "PROJ-001", json!({"landing": 1}), StatusCode::OK).await;
+    assert_eq!((&undone["sha"], &undone["commits"]), (&preview["base"], &json!(3)));
+    assert_eq!(story.get("/api/projects/{id}/landing", "PROJ-001").await["tasks"], preview["tasks"], "they can land again");
+    assert_eq!(story.server.sample.read("footer.html"), None, "the clean checkout follows");
+    story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 }

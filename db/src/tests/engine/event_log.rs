@@ -218,6 +218,8 @@ pub(crate) async fn story() -> Store {
     store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
+    let landed = db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap().landed.unwrap();
+    db.record_undone_landing(human, &store.project, landed.id).await.unwrap();
     db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap();
     db.record_publication(human, &store.project, publication("merge")).await.unwrap();
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();

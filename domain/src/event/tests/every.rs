@@ -54,6 +54,7 @@ pub(super) fn every() -> Vec<Event> {
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
         ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
         ProjectEvent::Landed { sha: sha(), base_branch: "main".to_owned(), tasks: 4 }.into(),
+        ProjectEvent::LandingUndone { base_branch: "main".to_owned(), sha: sha(), before: "a0".to_owned(), tasks: 4 }.into(),
         ProjectEvent::Published { remote: "origin".to_owned(), branch: "vibe-relay/PROJ-001".to_owned(), sha: sha(), pull_request: None }.into(),
         PlanEvent::Approved {}.into(),
         PlanEvent::Revised {}.into(),

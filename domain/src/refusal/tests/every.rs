@@ -107,6 +107,11 @@ pub(super) fn every() -> Vec<Refusal> {
             missing: vec!["the tip of main (0123456)".to_owned()],
         }
         .into(),
+        LandRefusal::NothingToUndo { project: ProjectId::new(1) }.into(),
+        LandRefusal::NotTheLastLanding { project: ProjectId::new(1), landing: 1, last: 2 }.into(),
+        LandRefusal::MovedSinceLanding { base_branch: "main".to_owned(), landed: "0123456789".to_owned(), found: Some("abcdef0123".to_owned()) }
+            .into(),
+        LandRefusal::LandingPushed { remote_branch: "origin/main".to_owned(), landed: "0123456789".to_owned(), is_merge: true }.into(),
         LandRefusal::CheckoutDirty {
             action: "landing",
             files: Box::new(BlockingFiles { changed: vec!["src/a.rs".to_owned()], ..BlockingFiles::default() }),

@@ -14,6 +14,7 @@ use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
 use crate::components::badge::team::name_label;
 use crate::components::copy_button::CopyField;
+use crate::components::form::Sending;
 use crate::components::glyph::{Glyph, StateGlyph};
 use crate::components::icon::{BRANCH, Icon};
 use crate::components::inline_code::{InlineCode, sentence};
@@ -264,21 +265,25 @@ fn LandedHead(landing: Landing) -> impl IntoView {
     let (store, navigation, data) = (Store::from_context(), Navigation::from_context(), ProjectData::from_context());
     let count = |count: u32, noun| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let about = format!(
-        "By {} at {}, with {} and {}. Nothing was pushed.",
+        "By {} at {}, with {} and {}. {}",
         name_label(&landing.by.to_string()),
         local_time(landing.at),
         count(landing.tasks, "task"),
-        count(landing.commits, "commit")
+        count(landing.commits, "commit"),
+        landing.undone_at.map_or_else(|| "Nothing was pushed.".to_owned(), |at| format!("Taken back at {}.", local_time(at)))
     );
     let can_land = can_land(store);
     let next = Route::Land { project: data.project(), landing: None };
+    let (glyph, tone, label) =
+        if landing.undone_at.is_some() { (Glyph::Ring, Tone::Neutral, "Taken back") } else { (Glyph::Done, Tone::Good, "Done") };
     view! {
         <section class="landed" role="status">
-            <h2><StateGlyph glyph=Glyph::Done tone=Tone::Good label="Done" />
+            <h2><StateGlyph glyph=glyph tone=tone label=label />
                 {landed_label(&landing)}</h2>
             <p class="soft">{about}</p>
             <div class="row">
                 <BackToBoard primary=true />
+                <UndoButton landing=landing />
                 <Show when=move || can_land.get()>
                     <a class="button" href=next.path() on:click={
                         let next = next.clone();
@@ -290,11 +295,37 @@ fn LandedHead(landing: Landing) -> impl IntoView {
     }
 }
 
+/// The button that takes the last landing back. Landing again is the way to undo that, so it asks nothing.
+#[component]
+fn UndoButton(landing: Landing) -> impl IntoView {
+    let (client, store, navigation, data) = (Client::from_context(), Store::from_context(), Navigation::from_context(), ProjectData::from_context());
+    let (sending, number) = (Sending::new(), landing.id);
+    let is_last = Memo::new(move |_| {
+        store.project.with(|project| project.as_ref().and_then(|project| project.landed.as_ref()).is_some_and(|last| last.id == number))
+    });
+    let about = format!(
+        "Sets {} back to {}, and the files of your checkout of it. Refused once it was pushed.",
+        landing.base_branch,
+        short(&landing.before_sha)
+    );
+    let undo = move |_| {
+        sending.run(client.undo_landing(data.project(), number), move |_| navigation.go(Route::Land { project: data.project(), landing: None }));
+    };
+    let may_write = Reader::may_write() && landing.before_sha != landing.sha;
+    view! {
+        <Show when=move || may_write && is_last.get()>
+            <button type="button" class="button" title=about.clone() disabled=move || sending.is_busy() on:click=undo>
+                "Take it back"
+            </button>
+        </Show>
+    }
+}
+
 /// The branch before and after, how to push it, and the other landings.
 #[component]
 fn LandedSide(landing: Landing, all: Vec<Landing>) -> impl IntoView {
     let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
-    let push = format!("git push origin {}", landing.base_branch);
+    let push = landing.undone_at.is_none().then(|| format!("git push origin {}", landing.base_branch));
     let others = all.into_iter().filter(|other| other.id != landing.id).map(|other| {
         let route = Route::Land { project: project.clone(), landing: Some(other.id) };
         view! {
@@ -314,7 +345,7 @@ fn LandedSide(landing: Landing, all: Vec<Landing>) -> impl IntoView {
                 <dt>"After"</dt>
                 <dd><code>{short(&landing.sha).to_owned()}</code></dd>
             </dl>
-            <CopyField label="To push it" text=push />
+            {push.map(|push| view! { <CopyField label="To push it" text=push /> })}
             <section class="section" aria-label="Other landings">
                 <h3>"Other landings"</h3>
                 {none}
