@@ -58,9 +58,12 @@ CREATE TABLE projects (
   -- When the last agent was started for it. Projects take turns in this order.
   agent_started_at   TEXT,
   created_at         TEXT NOT NULL,
-  updated_at         TEXT NOT NULL
+  updated_at         TEXT NOT NULL,
+  -- Whether the last push has an open pull request, which is followed.
+  pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1))
 ) STRICT;
 
+CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;
 CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;
 CREATE INDEX projects_archived ON projects (length(id), id) WHERE archived_at IS NOT NULL;
 CREATE INDEX projects_deleted ON projects (id) WHERE deleted_at IS NOT NULL;
@@ -80,7 +83,9 @@ CREATE TABLE landings (
   commits     INTEGER NOT NULL,
   -- When and by whom it was taken back.
   undone_at   TEXT,
-  undone_by   TEXT CHECK ((undone_at IS NULL) = (undone_by IS NULL))
+  undone_by   TEXT CHECK ((undone_at IS NULL) = (undone_by IS NULL)),
+  -- The pull request by which it landed on the base branch of the remote; its tips are those of the project branch then.
+  pull_request TEXT
 ) STRICT;
 CREATE INDEX landings_by_project ON landings (project_id);
 

@@ -60,6 +60,7 @@ pub use runs::limit::LimitSubject;
 pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::process::{RunProcess, ShimProcess};
+pub use runs::publication::pull_request::MergedPullRequest;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
 pub use runs::usage::Spending;

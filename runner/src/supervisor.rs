@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::process::Programs;
 use crate::runs::branch;
+use crate::runs::publication::follow;
 use crate::runs::run::{self, RunContext};
 use crate::schedule::{Action, Schedule, schedule};
 use crate::warroom::knowledge;
@@ -56,10 +57,12 @@ pub async fn supervise(
     let context = RunContext { db, config, programs, activity, sandbox };
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let knowledge = tokio::spawn(knowledge::run(context.db.clone()));
+    let pull_requests = tokio::spawn(follow::run(context.db.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(&ticks, shutdown).await;
     janitor.abort();
     knowledge.abort();
+    pull_requests.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }

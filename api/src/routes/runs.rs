@@ -35,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(land::preview::get_landing_diff))
         .routes(routes!(land::undo::undo_landing))
         .routes(routes!(publication::get_publication_target, publication::publish_project))
+        .routes(routes!(publication::settle_pull_request))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))
         .routes(routes!(rescue::restore_rescue))

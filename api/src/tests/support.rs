@@ -16,6 +16,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
 use domain::runs::publication::Publication;
+use domain::runs::publication::pull_request::PullRequestStatus;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
@@ -245,6 +246,7 @@ fn publish(db: Db) -> Arc<Publish> {
                 at: db::now(),
                 by: caller.actor(),
                 pull_request: options.pull_request.then(|| "https://github.com/ann/site/pull/7".to_owned()),
+                status: options.pull_request.then(PullRequestStatus::default),
             };
             db.record_publication(&caller, &project, published).await
         })

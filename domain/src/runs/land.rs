@@ -39,6 +39,9 @@ pub struct Landing {
     /// When it was taken back. Its tasks wait to be landed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_at: Option<Timestamp>,
+    /// The pull request by which it landed, on the base branch of the remote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<String>,
 }
 
 /// The facts that a repository knows about a landing.

@@ -27,6 +27,21 @@ pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id)
     Ok(Json(PublicationOffer { target: target.map(shown) }))
 }
 
+/// Say that you looked at the pull request of a project: an open one is followed again, a closed one is forgotten
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/publication/settle",
+    params(("id" = ProjectId, Path)),
+    responses((status = 200, body = Project), (status = 422, description = "No pull request needs a person."))
+)]
+pub(crate) async fn settle_pull_request(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.settle_pull_request(&caller, &id).await?))
+}
+
 /// Push the branch of a project to its remote, and open a pull request if that is wanted
 ///
 /// `git` and `gh` run with the credentials of the person who started the server. A pull request that is open is kept.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use db::{Caller, NewCheckResult, NewPermission};
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::permission::ToolRule;
 use repo::testing::{commit_all_in, write_in};
@@ -155,6 +155,11 @@ pub(super) async fn landing(story: &mut Story) {
     assert_eq!(target["target"], expected, "without the password");
     let published = story.act("post", "/api/projects/{id}/publication", "PROJ-001", json!({"pull_request": true}), StatusCode::OK).await;
     assert_eq!(published["published"]["pull_request"], "https://github.com/ann/site/pull/7", "{published}");
+    let settled = story.act("post", "/api/projects/{id}/publication/settle", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(settled["code"], "nothing-to-settle");
+    story.server.state.db.flag_pull_request(&ProjectId::new(1), Vec::new(), "test failed").await.unwrap();
+    let settled = story.act("post", "/api/projects/{id}/publication/settle", "PROJ-001", Value::Null, StatusCode::OK).await;
+    assert_eq!(settled["published"]["status"], json!({"state": "open", "sent_back": 0}));
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     let after = story.call("get", "/api/projects/{id}/landing", "PROJ-001", "?landing=1", Value::Null).await.json();
     assert_eq!((&after["way"]["is"], &after["tasks"], &after["commits"]), (&json!("landed"), &preview["tasks"], &preview["commits"]));

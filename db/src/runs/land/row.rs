@@ -19,5 +19,6 @@ pub(crate) fn landing_of(row: &SqliteRow) -> Result<Landing> {
         tasks: count(row, "tasks")?,
         commits: count(row, "commits")?,
         undone_at: optional(row, "undone_at")?,
+        pull_request: row.try_get("pull_request")?,
     })
 }

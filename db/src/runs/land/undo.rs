@@ -59,7 +59,8 @@ impl Db {
 
 /// The last landing of a project, if it moved the base branch that the project still has.
 fn last(project: &Project, asked: Option<i64>) -> Result<Landing> {
-    let movable = |landing: &&Landing| landing.before_sha != landing.sha && landing.base_branch == project.base_branch;
+    let movable =
+        |landing: &&Landing| landing.pull_request.is_none() && landing.before_sha != landing.sha && landing.base_branch == project.base_branch;
     let last = project.landed.as_ref().filter(movable).ok_or_else(|| LandRefusal::NothingToUndo { project: project.id.clone() })?;
     match asked.filter(|asked| *asked != last.id) {
         Some(landing) => Err(LandRefusal::NotTheLastLanding { project: project.id.clone(), landing, last: last.id }.into()),

@@ -213,6 +213,7 @@ pub(super) fn every() -> Vec<Refusal> {
         PublicationRefusal::BranchMoved { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoHost { url: "/srv/site.git".to_owned() }.into(),
+        PublicationRefusal::NothingToSettle { project: ProjectId::new(1) }.into(),
         PublicationRefusal::NoProgram { program: "gh" }.into(),
         PublicationRefusal::NotPushed {
             remote: "origin".to_owned(),

@@ -1,6 +1,8 @@
 //! Pushing the project branch from the landing page, and its pull request. Must not know what lands.
 
 use domain::runs::evidence::short;
+use domain::runs::publication::host::HostKind;
+use domain::runs::publication::pull_request::{MAX_SENT_BACK, PullRequestState};
 use domain::runs::publication::{Publication, PublicationOffer, PublicationTarget};
 use leptos::prelude::*;
 
@@ -45,7 +47,8 @@ fn Offer(target: PublicationTarget) -> impl IntoView {
     let publish = move |pull_request| sending.run(client.publish(data.project(), pull_request), |_| {});
     let about = format!("Pushes {branch} to {url} with your own git credentials. {base_branch} stays as it is here and there.");
     let pull_request = repository.map(|repository| {
-        let about = format!("Pushes the branch, and opens a pull request to {base_branch} of {repository} with gh");
+        let program = HostKind::of(&repository).program();
+        let about = format!("Pushes the branch, opens a pull request to {base_branch} of {repository} with {program}, and follows it");
         view! {
             <button type="button" class="button" title=about disabled=move || sending.is_busy() on:click=move |_| publish(true)>
                 "Open a pull request"
@@ -73,7 +76,17 @@ fn Offer(target: PublicationTarget) -> impl IntoView {
 #[component]
 fn Published(published: Publication) -> impl IntoView {
     let clock = Clock::from_context();
-    let Publication { remote, sha, at, pull_request, .. } = published;
+    let Publication { remote, sha, at, pull_request, status, .. } = published;
+    let state = status.map(|status| {
+        let label = match (status.state, status.sent_back) {
+            (PullRequestState::Open, 0) => "open".to_owned(),
+            (PullRequestState::Open, sent_back) => format!("open, came back {sent_back} of {MAX_SENT_BACK} times"),
+            (PullRequestState::Merged, _) => "merged".to_owned(),
+            (PullRequestState::Closed, _) => "closed".to_owned(),
+        };
+        let needs = status.needs_you.map(|detail| view! { <InlineCode text=format!(": {detail}") /> });
+        view! { <span>{label}{needs}</span> }
+    });
     // A program printed it, so only an address of the web becomes a link.
     let link = pull_request.filter(|address| address.starts_with("https://")).map(|address| {
         view! { <a href=address target="_blank" rel="noopener noreferrer">"Pull request"</a> }
@@ -83,6 +96,7 @@ fn Published(published: Publication) -> impl IntoView {
             <span>"Pushed " <code>{short(&sha).to_owned()}</code> " to " {remote}</span>
             <time class="faint" datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
             {link}
+            {state}
         </p>
     }
 }

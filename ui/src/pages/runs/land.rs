@@ -270,7 +270,11 @@ fn LandedHead(landing: Landing) -> impl IntoView {
         local_time(landing.at),
         count(landing.tasks, "task"),
         count(landing.commits, "commit"),
-        landing.undone_at.map_or_else(|| "Nothing was pushed.".to_owned(), |at| format!("Taken back at {}.", local_time(at)))
+        match (landing.undone_at, &landing.pull_request) {
+            (Some(at), _) => format!("Taken back at {}.", local_time(at)),
+            (None, Some(_)) => format!("Pull to have it on {} here.", landing.base_branch),
+            (None, None) => "Nothing was pushed.".to_owned(),
+        }
     );
     let can_land = can_land(store);
     let next = Route::Land { project: data.project(), landing: None };
@@ -311,7 +315,7 @@ fn UndoButton(landing: Landing) -> impl IntoView {
     let undo = move |_| {
         sending.run(client.undo_landing(data.project(), number), move |_| navigation.go(Route::Land { project: data.project(), landing: None }));
     };
-    let may_write = Reader::may_write() && landing.before_sha != landing.sha;
+    let may_write = Reader::may_write() && landing.before_sha != landing.sha && landing.pull_request.is_none();
     view! {
         <Show when=move || may_write && is_last.get()>
             <button type="button" class="button" title=about.clone() disabled=move || sending.is_busy() on:click=undo>
@@ -325,7 +329,7 @@ fn UndoButton(landing: Landing) -> impl IntoView {
 #[component]
 fn LandedSide(landing: Landing, all: Vec<Landing>) -> impl IntoView {
     let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
-    let push = landing.undone_at.is_none().then(|| format!("git push origin {}", landing.base_branch));
+    let push = (landing.undone_at.is_none() && landing.pull_request.is_none()).then(|| format!("git push origin {}", landing.base_branch));
     let others = all.into_iter().filter(|other| other.id != landing.id).map(|other| {
         let route = Route::Land { project: project.clone(), landing: Some(other.id) };
         view! {
