@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, MapCode, Publish, SignIn};
+use api::{AppState, CanOpen, DemoHooks, ImportIssue, MapCode, Publish, SignIn};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -91,6 +91,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         built_in_prompt: runner::prompt::role,
         map_code: map_code(db.clone(), programs.running.clone()),
         publish: publish(db.clone()),
+        can_open: can_open(),
+        import_issue: import_issue(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
@@ -132,6 +134,27 @@ fn publish(db: Db) -> Arc<Publish> {
         Box::pin(async move {
             let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
             publication::publish(&db, &tools, &caller, &project, options).await
+        })
+    })
+}
+
+/// How the board finds out whether a pull request can be opened.
+fn can_open() -> Arc<CanOpen> {
+    Arc::new(|repository| {
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::can_open(&tools, repository).await
+        })
+    })
+}
+
+/// How the board lets an issue become a task.
+fn import_issue(db: Db) -> Arc<ImportIssue> {
+    Arc::new(move |caller, project, import| {
+        let db = db.clone();
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::issue::import_issue(&db, &tools, &caller, &project, import).await
         })
     })
 }

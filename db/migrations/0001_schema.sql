@@ -176,6 +176,8 @@ CREATE TABLE tasks (
   updated_at     TEXT NOT NULL,
   completed_at   TEXT,
   verified_at    TEXT,
+  -- The address of the issue that it was made from.
+  issue          TEXT,
   UNIQUE (round_of, round)
 ) STRICT;
 CREATE INDEX tasks_by_project ON tasks (project_id, status);
@@ -205,6 +207,7 @@ CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE 
 
 -- Merged work that waits to be landed, and what a landing brought.
 CREATE INDEX tasks_to_land ON tasks (project_id) WHERE merged_sha IS NOT NULL AND landing_id IS NULL;
+CREATE INDEX tasks_by_issue ON tasks (project_id, issue) WHERE issue IS NOT NULL;
 CREATE INDEX tasks_by_landing ON tasks (landing_id) WHERE landing_id IS NOT NULL;
 
 -- What consumed the most, first.

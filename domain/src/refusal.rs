@@ -34,6 +34,7 @@ macro_rules! each_refusal {
             Check($crate::runs::check::CheckRefusal),
             Land($crate::runs::land::LandRefusal),
             Publication($crate::runs::publication::PublicationRefusal),
+            Issue($crate::runs::publication::issue::IssueRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),
             Pairing($crate::team::pairing::PairingRefusal),

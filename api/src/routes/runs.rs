@@ -36,6 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(land::undo::undo_landing))
         .routes(routes!(publication::get_publication_target, publication::publish_project))
         .routes(routes!(publication::settle_pull_request))
+        .routes(routes!(publication::import_issue))
         .routes(routes!(rescue::list_rescues))
         .routes(routes!(rescue::get_rescue_diff))
         .routes(routes!(rescue::restore_rescue))

@@ -16,6 +16,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
 use domain::runs::publication::Publication;
+use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::PullRequestStatus;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
@@ -35,7 +36,7 @@ use tower::ServiceExt;
 use crate::openapi::Access;
 use crate::routes::DOCUMENT;
 use crate::testing::{Response, ResponseValidator};
-use crate::{AppState, Publish, SignIn, router};
+use crate::{AppState, ImportIssue, Publish, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
@@ -116,6 +117,8 @@ impl TestServer {
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
             publish: publish(db.clone()),
+            can_open: Arc::new(|repository| Box::pin(async move { repository.starts_with("github.com/") })),
+            import_issue: import_issue(db.clone()),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
@@ -232,6 +235,19 @@ impl TestServer {
         let tip = repository.ref_sha(&target).unwrap().unwrap();
         db.record_merge(&task, &head, &target, &tip, "tree").await.unwrap();
     }
+}
+
+/// Imports an issue that no host has.
+fn import_issue(db: Db) -> Arc<ImportIssue> {
+    Arc::new(move |caller, project, import| {
+        let db = db.clone();
+        Box::pin(async move {
+            let address = format!("https://github.com/ann/site/issues/{}", import.issue);
+            let issue =
+                Issue { address, title: "The menu is empty".to_owned(), body: "It is.".to_owned(), author: "eve".to_owned(), labels: Vec::new() };
+            db.import_issue(&caller, &project, issue, import.start).await
+        })
+    })
 }
 
 /// Records a push that nobody made. The runner, which pushes, is tested without the interface.

@@ -1,5 +1,6 @@
 //! Publications: the last push of a project branch. Must not know how it was pushed.
 
+pub(crate) mod issue;
 pub(crate) mod pull_request;
 
 use domain::board::project::{Project, ProjectEvent};

@@ -1,6 +1,7 @@
 //! Publishing: the project branch on a remote, and the pull request for it. Must not know which programs do it.
 
 pub mod host;
+pub mod issue;
 pub mod pull_request;
 pub mod text;
 
@@ -57,6 +58,9 @@ pub struct PublicationTarget {
 pub struct PublicationOffer {
     /// None if the repository has no remote.
     pub target: Option<PublicationTarget>,
+    /// Whether a pull request can be opened: the program of the host is installed and signed in. It is the usual way then.
+    #[serde(default)]
+    pub can_open: bool,
 }
 
 /// `POST /api/projects/{id}/publication`.

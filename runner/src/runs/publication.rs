@@ -4,6 +4,7 @@
 
 pub(crate) mod follow;
 mod host;
+pub mod issue;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,6 +15,7 @@ use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::runs::evidence::Sha;
+use domain::runs::publication::issue::closing_lines;
 use domain::runs::publication::pull_request::PullRequestState;
 use domain::runs::publication::text::pull_request_text;
 use domain::runs::publication::{Publication, PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
@@ -27,6 +29,8 @@ use host::{Host, NewPullRequest};
 
 /// The folder of carriers beside the database.
 const FOLDER: &str = "publishing";
+/// A folder of no repository, for programs that are told the repository by name.
+const NO_REPOSITORY: &str = "/";
 /// How long a push may take. It may upload a whole repository.
 const PUSH_LIMIT: Duration = Duration::from_secs(600);
 
@@ -45,6 +49,14 @@ impl Tools {
     }
 }
 
+/// Whether a pull request of the repository `host/owner/name` can be opened: its program is installed and signed in.
+pub async fn can_open(tools: &Tools, repository: String) -> bool {
+    match Host::of(tools, repository, Path::new(NO_REPOSITORY)) {
+        Ok(host) => host.is_signed_in().await,
+        Err(_) => false,
+    }
+}
+
 /// Pushes the branch of a project, and opens a pull request if that is wanted and none is open.
 ///
 /// # Errors
@@ -55,11 +67,12 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let facts = db.landing_facts(id, None).await?;
     let project = facts.project;
     let (tip, target) = read(&project).await?;
-    let carrier = Carrier::at(db, &project);
+    let carrier = Carrier::at(db, id.as_str());
     let host = if options.pull_request { Some(Host::choose(tools, &target, &carrier.folder)?) } else { None };
     let git = tools.git.as_deref().ok_or(PublicationRefusal::NoProgram { program: "git" })?;
-    let carrier = Carrier::make(db, &project).await?;
-    let text = pull_request_text(&project, &facts.tasks);
+    let carrier = carrier.make(&project).await?;
+    let issues = db.issues_to_close(id).await?;
+    let text = pull_request_text(&project, &facts.tasks, &closing_lines(target.repository.as_deref().unwrap_or_default(), &issues));
     let pushed = push(git, &carrier.folder, &target, &tip).await;
     let opened = match (&pushed, &host) {
         (Ok(()), Some(host)) => {
@@ -128,15 +141,15 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn at(db: &Db, project: &Project) -> Self {
-        Self { folder: db.folder().join(FOLDER).join(format!("{}.git", project.id)) }
+    /// Its `name` keeps a push of a person and a look at a pull request apart.
+    fn at(db: &Db, name: &str) -> Self {
+        Self { folder: db.folder().join(FOLDER).join(format!("{name}.git")) }
     }
 
-    async fn make(db: &Db, project: &Project) -> db::Result<Self> {
-        let carrier = Self::at(db, project);
-        let folder = carrier.folder.clone();
+    async fn make(self, project: &Project) -> db::Result<Self> {
+        let folder = self.folder.clone();
         with_files(Path::new(&project.git_dir), move |repository| repository.make_carrier(&folder)).await?;
-        Ok(carrier)
+        Ok(self)
     }
 
     async fn remove(self) {

@@ -15,7 +15,7 @@ macro_rules! select_project {
     () => {
         "SELECT p.*, l.id AS landing_id, l.base_branch AS landed_branch, l.before_sha AS landed_before, l.sha AS landed_at_sha, l.tip AS landed_tip,
     l.landed_at, l.landed_by, l.tasks AS landed_tasks, l.commits AS landed_commits, l.pull_request AS landed_pull_request
-  FROM projects p LEFT JOIN landings l ON l.id = (SELECT MAX(n.id) FROM landings n WHERE n.project_id = p.id AND n.undone_at IS NULL) "
+  FROM projects p LEFT JOIN landings l ON l.id = (SELECT n.id FROM landings n WHERE n.project_id = p.id AND n.undone_at IS NULL ORDER BY n.id DESC LIMIT 1) "
     };
 }
 

@@ -1,9 +1,13 @@
 //! Pull requests of projects: which are followed, and what came of them.
 
 use domain::board::needs_you::Decision;
+use domain::board::status::HeldBy;
 use domain::board::task::NewTask;
+use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::PullRequestState;
 
+use crate::runs::publication::pull_request::FOLLOWED;
+use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code, publication};
 use crate::{Caller, MergedPullRequest};
 
@@ -16,6 +20,8 @@ async fn open_pull_request_is_followed_until_it_ends() {
     let store = Store::board().await;
     let (db, id) = (&store.db, &store.project);
     assert_eq!(db.followed_projects().await.unwrap(), []);
+    let plan = plan(&store, FOLLOWED).await;
+    assert!(plan.contains("INDEX projects_with_pull_request"), "the cost grows with open pull requests alone\n{plan}");
     assert_eq!(code(db.flag_pull_request(id, Vec::new(), "red").await), "nothing-to-settle", "nothing was pushed");
     db.record_publication(&Caller::owner(), id, publication("one")).await.unwrap();
     let seq = db.latest();
@@ -61,5 +67,28 @@ async fn merged_pull_request_brings_the_tasks_that_it_has() {
     assert_eq!(facts.tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>(), [two]);
     assert_eq!(code(db.landing_to_undo(id, None).await), "nothing-to-undo", "it is on the remote");
     assert_eq!(db.followed_projects().await.unwrap(), []);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn issue_becomes_a_held_task_once() {
+    let store = Store::board().await;
+    let (db, id) = (&store.db, &store.project);
+    let issue = || Issue {
+        address: "https://github.com/ann/site/issues/7".to_owned(),
+        title: "The menu is empty".to_owned(),
+        body: "It is.".to_owned(),
+        author: "eve".to_owned(),
+        labels: Vec::new(),
+    };
+    let task = db.import_issue(&Caller::owner(), id, issue(), false).await.unwrap();
+    assert_eq!((task.card.title.as_str(), task.card.held_by), ("The menu is empty", Some(HeldBy::Human)));
+    assert_eq!(code(db.import_issue(&Caller::owner(), id, issue(), false).await), "issue-imported");
+    assert_eq!(code(db.import_issue(&Caller::Runner, id, issue(), false).await), "human-only");
+    assert_eq!(db.issues_to_close(id).await.unwrap(), Vec::<String>::new(), "its work is not merged");
+    db.start_task(&Caller::owner(), &task.card.id).await.unwrap();
+    store.complete(&task.card.id).await;
+    assert_eq!(db.issues_to_close(id).await.unwrap(), [issue().address]);
+    assert_eq!(code(db.import_issue(&Caller::owner(), id, issue(), true).await), "issue-imported");
     store.check_fold().await;
 }

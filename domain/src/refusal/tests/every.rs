@@ -23,6 +23,7 @@ use crate::runs::land::blocking::BlockingFiles;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
 use crate::runs::publication::PublicationRefusal;
+use crate::runs::publication::issue::IssueRefusal;
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
 use crate::team::handshake::HandshakeRefusal;
@@ -209,6 +210,11 @@ pub(super) fn every() -> Vec<Refusal> {
             other: Some("video".to_owned()),
         }
         .into(),
+        IssueRefusal::NotAnIssue { given: "the menu".to_owned() }.into(),
+        IssueRefusal::NoHost { number: 7 }.into(),
+        IssueRefusal::NoProgram { program: "gh" }.into(),
+        IssueRefusal::NotRead { program: "gh", output: "To get started, run: gh auth login".to_owned() }.into(),
+        IssueRefusal::Imported { address: "https://github.com/ann/site/issues/7".to_owned(), task: TaskId::new(4) }.into(),
         PublicationRefusal::NothingMerged { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::BranchMoved { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),

@@ -6,17 +6,17 @@ use utoipa::ToSchema;
 use crate::board::task::NewTask;
 use crate::id::TaskId;
 use crate::runs::evidence::{Sha, short};
+use crate::text::BODY_BYTES;
 use crate::text::foreign::{fenced, fenced_end, one_line};
 use crate::vocabulary::vocabulary;
 
 /// How often checks and remarks come back as a task before a person has to look.
 pub const MAX_SENT_BACK: u32 = 2;
-/// The part of a log that a task repeats, in characters.
-const LOG_CHARACTERS: usize = 4_000;
-/// The part of a remark that a task repeats, in characters.
-const REMARK_CHARACTERS: usize = 4_000;
+/// The parts of logs and of remarks that a task repeats, in characters.
+const LOG_CHARACTERS: usize = 6_000;
+const REMARK_CHARACTERS: usize = 8_000;
 /// Checks and remarks of one task. The others come with the next.
-const MAX_IN_A_TASK: usize = 10;
+const MAX_IN_A_TASK: usize = 20;
 /// Characters of a name that somebody outside chose.
 const NAME_CHARACTERS: usize = 100;
 
@@ -148,19 +148,31 @@ pub fn task_about(address: &str, checks: &[FailedCheck], remarks: &[Remark]) -> 
         ([], _) => "Address the review of the pull request".to_owned(),
         _ => "Fix the checks of the pull request, and address its review".to_owned(),
     };
-    let mut parts = vec![format!("This project is under review as {address}. The board pushes what is merged; do not push yourself.")];
+    let about = format!("This project is under review as {address}. The board pushes what is merged; do not push yourself.");
+    let mut parts = vec![about.clone()];
+    let share = |characters: usize, count: usize| characters / count.max(1);
     for check in checks {
-        let log =
-            if check.log.trim().is_empty() { String::new() } else { format!("\n\n{}", fenced_end("end of its log", &check.log, LOG_CHARACTERS)) };
+        let log = if check.log.trim().is_empty() {
+            String::new()
+        } else {
+            format!("\n\n{}", fenced_end("end of its log", &check.log, share(LOG_CHARACTERS, checks.len())))
+        };
         parts.push(format!("The check “{}” failed: {}{log}", name(&check.name), one_line(&check.address)));
     }
     for remark in remarks {
         let asks = if remark.asks_for_changes { "asks for changes" } else { "commented" };
         let place = remark.place.as_ref().map(|place| format!(" on {}", name(place))).unwrap_or_default();
-        parts.push(format!("{} {asks}{place}.\n\n{}", name(&remark.author), fenced("comment", &remark.text, REMARK_CHARACTERS)));
+        parts.push(format!(
+            "{} {asks}{place}.\n\n{}",
+            name(&remark.author),
+            fenced("comment", &remark.text, share(REMARK_CHARACTERS, remarks.len()))
+        ));
     }
     parts.push("If a finding is wrong, say why in your summary instead of changing the code.".to_owned());
-    NewTask { title, description: Some(parts.join("\n\n")), start: true, ..NewTask::default() }
+    let text = parts.join("\n\n");
+    // Letters of four bytes can make it too long.
+    let text = if text.len() > BODY_BYTES { format!("{about}\n\nRead its checks and reviews there.") } else { text };
+    NewTask { title, description: Some(text), start: true, ..NewTask::default() }
 }
 
 fn name(given: &str) -> String {
@@ -217,6 +229,8 @@ mod tests {
         insta::assert_snapshot!(task.description.unwrap());
         let log = "x".repeat(10_000);
         let long = task_about("", &[FailedCheck { log, ..check("a") }], &[]).description.unwrap();
-        assert!(long.len() < 5_000, "{}", long.len());
+        assert!(long.len() < 7_000, "{}", long.len());
+        let many: Vec<Remark> = (0..20).map(|_| Remark { author: "😀".repeat(1_000), text: "😀".repeat(10_000), ..remark("R1") }).collect();
+        assert!(task_about("", &[], &many).fields().is_ok());
     }
 }

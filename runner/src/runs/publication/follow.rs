@@ -64,7 +64,7 @@ pub(super) async fn follow(db: &Db, tools: &Tools, project: &Project) -> Result<
     let project_branch = project.integration_branch.clone();
     let found = with_files(&git_dir, move |repository| Ok((repository.publication_target(&branch, &base)?, repository.ref_sha(&project_branch)?)));
     let (Some(target), tip) = found.await? else { return Err(FollowError::Host("the repository has no remote any more".to_owned())) };
-    let carrier = Carrier::make(db, project).await?;
+    let carrier = Carrier::at(db, &format!("{}-followed", project.id)).make(project).await?;
     let looked = look(db, tools, project, (published, address), (&target, tip), &carrier).await;
     carrier.remove().await;
     looked

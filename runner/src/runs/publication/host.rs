@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use domain::runs::publication::host::HostKind;
+use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews};
 use domain::runs::publication::{PublicationRefusal, PublicationTarget, shown_url};
 use serde::de::DeserializeOwned;
@@ -15,6 +16,7 @@ use super::{Tools, output_of};
 use crate::process;
 
 const LIMIT: Duration = Duration::from_secs(60);
+const SIGN_IN_LIMIT: Duration = Duration::from_secs(10);
 /// Failed checks whose log is read.
 const MAX_LOGS: usize = 3;
 
@@ -45,12 +47,17 @@ impl Host {
     /// The address has no host with pull requests, or its program is not installed.
     pub(super) fn choose(tools: &Tools, target: &PublicationTarget, folder: &Path) -> Result<Self, PublicationRefusal> {
         let repository = target.repository.clone().ok_or_else(|| PublicationRefusal::NoHost { url: shown_url(&target.url) })?;
+        Ok(Self::of(tools, repository, folder).map_err(|program| PublicationRefusal::NoProgram { program })?)
+    }
+
+    /// The host of `repository`, or the name of its program if that is not installed.
+    pub(super) fn of(tools: &Tools, repository: String, folder: &Path) -> Result<Self, &'static str> {
         let kind = HostKind::of(&repository);
         let found = match kind {
             HostKind::GitHub => &tools.gh,
             HostKind::GitLab => &tools.glab,
         };
-        let program = found.clone().ok_or(PublicationRefusal::NoProgram { program: kind.program() })?;
+        let program = found.clone().ok_or(kind.program())?;
         Ok(Self { kind, program, repository, folder: folder.to_path_buf() })
     }
 
@@ -59,6 +66,23 @@ impl Host {
         match self.kind {
             HostKind::GitHub => github::open(self, new).await,
             HostKind::GitLab => gitlab::open(self, new).await,
+        }
+    }
+
+    /// Whether the person is signed in. It asks the host, so without a network the answer is no.
+    pub(super) async fn is_signed_in(&self) -> bool {
+        let (name, _) = self.split_repository();
+        output_of(process::publish(&self.program, &["auth", "status", "--hostname", name], &self.folder, SIGN_IN_LIMIT).await).is_ok()
+    }
+
+    pub(super) const fn program_name(&self) -> &'static str {
+        self.kind.program()
+    }
+
+    pub(super) async fn issue(&self, number: u64) -> Result<Issue, String> {
+        match self.kind {
+            HostKind::GitHub => github::issue(self, number).await,
+            HostKind::GitLab => gitlab::issue(self, number).await,
         }
     }
 

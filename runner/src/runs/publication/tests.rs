@@ -2,6 +2,7 @@
 
 mod follow;
 mod gitlab;
+mod issue;
 
 use std::os::unix::fs::PermissionsExt;
 

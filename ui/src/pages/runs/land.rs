@@ -21,7 +21,7 @@ use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::land::check::{LandCheck, checks, counted};
 use crate::components::runs::land::contents::LandingContents;
 use crate::components::runs::land::{can_land, landed_label};
-use crate::components::runs::publication::PublicationSection;
+use crate::components::runs::publication::{PublicationSection, can_open, publication_offer};
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -165,6 +165,7 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
         _ => None,
     };
     let (tasks, to) = (preview.tasks.len(), preview.to_branch.clone());
+    let offer = publication_offer();
     let facts = checks(&preview).into_iter().map(|check| view! { <Check check=check /> }).collect_view();
     let confirmation = returning.as_ref().map(|returning| returning.confirmation.clone());
     let act = Callback::new(move |()| land.run(confirmation.clone()));
@@ -200,7 +201,8 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                     view! {
                         <button
                             type="button"
-                            class="button primary big"
+                            class="button big"
+                            class:primary=move || !can_open(offer)
                             title="Ctrl+Enter"
                             aria-keyshortcuts="Control+Enter"
                             aria-describedby="land-about"
@@ -218,7 +220,7 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                 }}
                 <p id="land-about" class="faint small-text">{about}</p>
             </div>
-            <PublicationSection />
+            <PublicationSection target=offer />
         </aside>
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use domain::runs::publication::PublicationRefusal;
+use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark};
 use serde::Deserialize;
 
@@ -93,7 +94,7 @@ pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, 
     let mut remarks: Vec<Remark> = view.reviews.iter().filter_map(remark_of).collect();
     if !view.reviews.is_empty() {
         let (name, path) = host.split_repository();
-        let comments = format!("repos/{path}/pulls/{}/comments?per_page=100", number_of(address)?);
+        let comments = format!("repos/{path}/pulls/{}/comments?per_page=100&sort=created&direction=desc", number_of(address)?);
         let comments: Vec<LineComment> = host.json(&["api", "--hostname", name, &comments]).await?;
         remarks.extend(comments.into_iter().filter(|comment| is_writer(&comment.author_association)).map(|comment| Remark {
             id: format!("comment {}", comment.id),
@@ -148,6 +149,29 @@ fn is_writer(association: &str) -> bool {
 
 fn name_of(author: Option<&Author>) -> String {
     author.map_or_else(|| "somebody".to_owned(), |author| author.login.clone())
+}
+
+#[derive(Deserialize)]
+struct IssueView {
+    url: String,
+    title: String,
+    #[serde(default)]
+    body: String,
+    author: Option<Author>,
+    #[serde(default)]
+    labels: Vec<Label>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    name: String,
+}
+
+pub(super) async fn issue(host: &Host, number: u64) -> Result<Issue, String> {
+    let number = number.to_string();
+    let view: IssueView = host.json(&["issue", "view", &number, "--repo", &host.repository, "--json", "url,title,body,author,labels"]).await?;
+    let labels = view.labels.into_iter().map(|label| label.name).collect();
+    Ok(Issue { address: view.url, title: view.title, body: view.body, author: name_of(view.author.as_ref()), labels })
 }
 
 pub(super) async fn log(host: &Host, run: &str) -> Result<String, String> {

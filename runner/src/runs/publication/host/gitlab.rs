@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::runs::publication::PublicationRefusal;
+use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark};
 use serde::Deserialize;
 
@@ -133,6 +134,21 @@ async fn api<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Result<
 fn path_of(host: &Host, path: &str) -> String {
     let (_, project) = host.split_repository();
     format!("projects/{}/{path}", project.replace('/', "%2F"))
+}
+
+#[derive(Deserialize)]
+struct IssueView {
+    web_url: String,
+    title: String,
+    description: Option<String>,
+    author: Author,
+    #[serde(default)]
+    labels: Vec<String>,
+}
+
+pub(super) async fn issue(host: &Host, number: u64) -> Result<Issue, String> {
+    let IssueView { web_url, title, description, author, labels } = api(host, &format!("issues/{number}")).await?;
+    Ok(Issue { address: web_url, title, body: description.unwrap_or_default(), author: author.username, labels })
 }
 
 pub(super) async fn log(host: &Host, job: &str) -> Result<String, String> {

@@ -120,7 +120,7 @@ async fn remarks_of_writers_come_back_and_those_of_others_do_not() {
     let text = task.description.unwrap();
     assert!(text.contains("ann asks for changes.") && text.contains("ben commented on src/a.rs:3."), "{text}");
     assert!(!text.contains("keys") && !text.contains("stranger") && !text.contains("fine"), "{text}");
-    assert!(published.calls().contains("api --hostname github.example repos/ann/site/pulls/7/comments?per_page=100\n"));
+    assert!(published.calls().contains("api --hostname github.example repos/ann/site/pulls/7/comments?per_page=100&sort=created&direction=desc\n"));
 }
 
 #[tokio::test]
@@ -165,5 +165,5 @@ async fn host_that_does_not_answer_changes_nothing() {
         assert!(follow(&published.board.db, &published.tools, &project).await.is_err());
     }
     assert_eq!(published.board.project().await, before);
-    assert!(!published.board.db.folder().join("publishing/PROJ-001.git").exists(), "the folder of the look is removed");
+    assert!(!published.board.db.folder().join("publishing/PROJ-001-followed.git").exists(), "the folder of the look is removed");
 }
