@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use db::{Caller, Db};
 use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::publication::PublishOptions;
+use domain::runs::publication::issue::IssueImport;
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::warroom::code_map::CodeMapView;
@@ -34,6 +36,11 @@ pub type Publish = dyn Fn(Caller, ProjectId, PublishOptions) -> Pin<Box<dyn Futu
 
 /// Merges what the base branch of a project gained into its branch, before that lands.
 pub type FollowBase = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
+/// Whether a pull request of the repository `host/owner/name` can be opened.
+pub type CanOpen = dyn Fn(String) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync;
+
+/// Makes an issue a task of a project.
+pub type ImportIssue = dyn Fn(Caller, ProjectId, IssueImport) -> Pin<Box<dyn Future<Output = db::Result<Task>> + Send>> + Send + Sync;
 
 /// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
@@ -58,6 +65,8 @@ pub struct AppState {
     pub publish: Arc<Publish>,
     pub follow_base: Arc<FollowBase>,
     pub update_checkout: Arc<UpdateCheckout>,
+    pub can_open: Arc<CanOpen>,
+    pub import_issue: Arc<ImportIssue>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

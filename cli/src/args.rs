@@ -73,6 +73,9 @@ pub(crate) enum Command {
         /// Bring back exactly the commits that an earlier refusal listed, by the confirmation that it printed.
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
+        /// Take the last landing back instead, unless it was pushed.
+        #[arg(long, conflicts_with = "bring_back")]
+        undo: bool,
     },
     /// Push a project's branch to its remote, with your own git credentials.
     Publish {
@@ -90,7 +93,7 @@ pub(crate) enum Command {
     /// Show or change how worktrees of a project are prepared: setup commands, copied files, reused folders, passed variables.
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop into a project of the running board.
+    /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop, or an issue, into a project of the running board.
     Import(Import),
     /// Let no new agent start, in one project or in all, until you resume. Agents at work go on.
     Pause {

@@ -85,7 +85,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
         Command::Pair(pair) => single_threaded()?.block_on(team::pairing::run(config, pair))?,
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
-        Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
+        Command::Land { project, bring_back, undo } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back, undo))?,
         Command::Publish { project, pull_request } => single_threaded()?.block_on(runs::publication::run(config, &project, pull_request))?,
         Command::Preview(preview) => single_threaded()?.block_on(runs::preview::run(config, &preview))?,
         Command::Import(import) => single_threaded()?.block_on(context::import::run(config, import))?,

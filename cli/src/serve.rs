@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, DemoHooks, FollowBase, MapCode, Publish, SignIn, UpdateCheckout};
+use api::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, SignIn, UpdateCheckout};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -94,6 +94,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         publish: publish(db.clone()),
         follow_base: follow_base(db.clone()),
         update_checkout: update_checkout(db.clone()),
+        can_open: can_open(),
+        import_issue: import_issue(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
@@ -154,6 +156,27 @@ fn update_checkout(db: Db) -> Arc<UpdateCheckout> {
         Box::pin(async move {
             let path = std::env::var_os("PATH").unwrap_or_default();
             checkout_update::update_checkout(&db, &path, &project, update).await
+        })
+    })
+}
+
+/// How the board finds out whether a pull request can be opened.
+fn can_open() -> Arc<CanOpen> {
+    Arc::new(|repository| {
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::can_open(&tools, repository).await
+        })
+    })
+}
+
+/// How the board lets an issue become a task.
+fn import_issue(db: Db) -> Arc<ImportIssue> {
+    Arc::new(move |caller, project, import| {
+        let db = db.clone();
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::issue::import_issue(&db, &tools, &caller, &project, import).await
         })
     })
 }

@@ -65,9 +65,12 @@ CREATE TABLE projects (
   review             TEXT NOT NULL DEFAULT 'agent' CHECK (review IN ('agent', 'human', 'both')),
   -- The last task that brings changes of the base branch and the project branch together, and the tip of the base with them.
   sync_task_id       TEXT,
-  sync_sha           TEXT CHECK ((sync_task_id IS NULL) = (sync_sha IS NULL))
+  sync_sha           TEXT CHECK ((sync_task_id IS NULL) = (sync_sha IS NULL)),
+  -- Whether the last push has an open pull request, which is followed.
+  pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1))
 ) STRICT;
 
+CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;
 CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;
 CREATE INDEX projects_archived ON projects (length(id), id) WHERE archived_at IS NOT NULL;
 CREATE INDEX projects_deleted ON projects (id) WHERE deleted_at IS NOT NULL;
@@ -84,7 +87,12 @@ CREATE TABLE landings (
   landed_at   TEXT NOT NULL,
   landed_by   TEXT NOT NULL,
   tasks       INTEGER NOT NULL,
-  commits     INTEGER NOT NULL
+  commits     INTEGER NOT NULL,
+  -- When and by whom it was taken back.
+  undone_at   TEXT,
+  undone_by   TEXT CHECK ((undone_at IS NULL) = (undone_by IS NULL)),
+  -- The pull request by which it landed on the base branch of the remote; its tips are those of the project branch then.
+  pull_request TEXT
 ) STRICT;
 CREATE INDEX landings_by_project ON landings (project_id);
 
@@ -177,6 +185,8 @@ CREATE TABLE tasks (
   updated_at     TEXT NOT NULL,
   completed_at   TEXT,
   verified_at    TEXT,
+  -- The address of the issue that it was made from.
+  issue          TEXT,
   UNIQUE (round_of, round)
 ) STRICT;
 CREATE INDEX tasks_by_project ON tasks (project_id, status);
@@ -207,6 +217,7 @@ CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE 
 
 -- Merged work that waits to be landed, and what a landing brought.
 CREATE INDEX tasks_to_land ON tasks (project_id) WHERE merged_sha IS NOT NULL AND landing_id IS NULL;
+CREATE INDEX tasks_by_issue ON tasks (project_id, issue) WHERE issue IS NOT NULL;
 CREATE INDEX tasks_by_landing ON tasks (landing_id) WHERE landing_id IS NOT NULL;
 
 -- What consumed the most, first.

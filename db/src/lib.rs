@@ -62,6 +62,7 @@ pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::preview::LivePreview;
 pub use runs::process::{RunProcess, ShimProcess};
+pub use runs::publication::pull_request::MergedPullRequest;
 pub use runs::rescue::ExpiredRescue;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};

@@ -35,6 +35,7 @@ macro_rules! each_refusal {
             Preview($crate::runs::preview::PreviewRefusal),
             Land($crate::runs::land::LandRefusal),
             Publication($crate::runs::publication::PublicationRefusal),
+            Issue($crate::runs::publication::issue::IssueRefusal),
             Agent($crate::team::agent::refusal::AgentRefusal),
             Person($crate::team::person::PersonRefusal),
             Pairing($crate::team::pairing::PairingRefusal),

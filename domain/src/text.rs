@@ -2,6 +2,8 @@
 //!
 //! Must not know what a text is for.
 
+pub mod foreign;
+
 use crate::refusal::general::GeneralRefusal;
 
 /// The maximum length of a title, in bytes.

@@ -269,12 +269,21 @@ pub struct LandOptions {
     pub bring_back: Option<String>,
 }
 
-/// The result of `POST /api/projects/{id}/land`.
+/// `POST /api/projects/{id}/landing/undo`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoLanding {
+    /// The landing to take back, which must be the last one; without it, the last one.
+    #[serde(default)]
+    pub landing: Option<i64>,
+}
+
+/// The result of `POST /api/projects/{id}/land`, and of taking a landing back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LandingResult {
     pub base_branch: String,
     pub sha: Sha,
-    /// The number of commits added to the base branch.
+    /// The number of commits added to the base branch, or removed from it.
     pub commits: u32,
     pub detail: String,
 }

@@ -79,6 +79,22 @@ impl Repository {
         Ok((contains(&handle, tip, known) || handle.find_commit(known).is_err()).then(|| sha(tip)))
     }
 
+    /// Whether the repository has `commit`.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub fn has_commit(&self, commit: &Sha) -> Result<bool, RepoError> {
+        Ok(self.handle()?.find_commit(oid(commit)?).is_ok())
+    }
+
+    /// Whether `tip` is `commit` or a descendant of it.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub fn is_ancestor(&self, commit: &Sha, tip: &Sha) -> Result<bool, RepoError> {
+        Ok(contains(&self.handle()?, oid(tip)?, oid(commit)?))
+    }
+
     /// Moves `branch` to `new` if it is still at `expected_old` (`None`: if it does not exist). Waits up to five seconds
     /// for a locked reference. Does not update a checkout of the branch; [`Repository::advance`] does.
     ///

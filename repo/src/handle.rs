@@ -39,7 +39,7 @@ impl Repository {
 
     /// Opens a repository that [`Repository::make_bare`] made.
     pub(crate) fn bare_handle(git_dir: &Path) -> Result<git2::Repository, RepoError> {
-        git2::Repository::open_bare(git_dir).attempting(|| format!("open {}", git_dir.display()))
+        open_as_bare(git_dir)
     }
 
     /// Names a repository without a look at it.

@@ -1,22 +1,26 @@
 //! Lands the project branch on the base branch, and moves branches that a human may have checked out.
 //!
-//! Must not overwrite uncommitted changes. Files are written before the branch moves, so a kill in between can be
-//! distinguished from a human's changes and a repeated call finishes the landing.
+//! Must not overwrite uncommitted changes, and must not touch a file that both commits have alike. Files are written before the branch moves,
+//! so a kill in between can be distinguished from a human's changes and a repeated call finishes the landing.
 
 mod by_git;
 mod files;
 mod index;
+mod overlap;
 mod preview;
 mod returning;
+mod undo;
 
 pub use by_git::GitUpdate;
 pub(crate) use files::operation_name;
 pub use preview::LandingQuestion;
+pub use undo::{UndoOutcome, UndoRequest};
 
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
 use domain::runs::land::ReturningCommits;
+use domain::runs::land::blocking::BlockingFiles;
 
 use crate::branch::{branch_ref, contains, existing_tip, set_reference, tip};
 use crate::durable::sync_reference;
@@ -24,7 +28,6 @@ use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 use crate::merge::MergeOutcome;
-use crate::workdir::display_paths;
 
 /// A project branch to land, and its destination.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +57,8 @@ pub enum LandOutcome {
     NeedsGit { update: GitUpdate, fast_forward: bool },
     /// The base branch already contained the project branch.
     AlreadyLanded { sha: Sha },
-    /// The human's checkout of the base has changes in these paths. Nothing was changed.
-    Dirty { paths: Vec<String> },
+    /// The human's checkout of the base has changes in files that landing changes. Nothing was changed.
+    Dirty { files: BlockingFiles },
     /// Base and project both changed these paths. Nothing was changed.
     Conflict { paths: Vec<String> },
     /// The base is checked out elsewhere than in the project's checkout. Nothing was changed.
@@ -95,15 +98,12 @@ impl Repository {
         };
         for checkout in own {
             if let Some(update) = self.git_update(&checkout, workdir, base, target)? {
-                let in_the_way = self.files_in_the_way(workdir, base, target)?;
-                if !in_the_way.is_empty() {
-                    return Ok(LandOutcome::Dirty { paths: display_paths(in_the_way.iter().map(PathBuf::as_path)) });
-                }
-                return Ok(LandOutcome::NeedsGit { update, fast_forward });
+                let files = self.files_in_the_way(workdir, base, target)?;
+                return Ok(if files.is_empty() { LandOutcome::NeedsGit { update, fast_forward } } else { LandOutcome::Dirty { files } });
             }
-            let conflicting = self.write_landed_files(&checkout.admin, workdir, base, target)?;
-            if !conflicting.is_empty() {
-                return Ok(LandOutcome::Dirty { paths: conflicting });
+            let blocking = self.write_landed_files(&checkout.admin, workdir, base, target)?;
+            if !blocking.is_empty() {
+                return Ok(LandOutcome::Dirty { files: blocking });
             }
         }
         self.sync_objects()?;
@@ -117,7 +117,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`RepoError::Moved`] if the branch is at another commit; [`RepoError::CheckedOut`] if a checkout that uses it has
-    /// changes, in which case nothing was changed; [`RepoError::Locked`] if its index stays locked.
+    /// changes in the same files, in which case nothing was changed; [`RepoError::Locked`] if its index stays locked.
     pub fn advance(&self, branch: &str, expected_old: &Sha, new: &Sha, message: &str) -> Result<(), RepoError> {
         let handle = self.handle()?;
         let (old, new) = (oid(expected_old)?, find_commit(&handle, oid(new)?)?.id());

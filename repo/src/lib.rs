@@ -85,7 +85,7 @@ pub use file_history::record_files;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
-pub use land::{GitUpdate, LandOutcome, LandRequest, LandingQuestion};
+pub use land::{GitUpdate, LandOutcome, LandRequest, LandingQuestion, UndoOutcome, UndoRequest};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
 pub use merge::{MergeOutcome, SQUASHED_PREFIX};

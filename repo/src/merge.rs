@@ -34,7 +34,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`RepoError::Moved`] if the branch is at another commit; [`RepoError::CheckedOut`] if a human checkout of it has
-    /// changes; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
+    /// changes in the same files; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
     pub fn merge(&self, branch: &str, from: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
         let outcome = self.merge_commit(from, head, message, identity)?;
         self.advance_to(branch, from, &outcome, message)?;
@@ -114,20 +114,14 @@ impl Repository {
     }
 }
 
-/// Lists the paths that both sides of a merge changed, without writing anything.
-pub(crate) fn conflicts_of(repository: &Repository, base: Oid, head: Oid) -> Result<Vec<String>, RepoError> {
-    let merged = merge_in_memory(&repository.handle_with_tree(base)?, base, head)?;
-    if merged.has_conflicts() { conflicts(&merged).attempting(|| format!("merge {head} into {base}")) } else { Ok(Vec::new()) }
-}
-
-fn merge_in_memory(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Index, RepoError> {
+pub(crate) fn merge_in_memory(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Index, RepoError> {
     let (ours, theirs) = (find_commit(handle, base)?, find_commit(handle, head)?);
     let merged = handle.merge_commits(&ours, &theirs, Some(MergeOptions::new().find_renames(true)));
     merged.attempting(|| format!("merge {head} into {base}"))
 }
 
 /// Lists every path of the conflicts. A renamed file has several.
-fn conflicts(index: &Index) -> Result<Vec<String>, git2::Error> {
+pub(crate) fn conflicts(index: &Index) -> Result<Vec<String>, git2::Error> {
     let mut paths = BTreeSet::new();
     for conflict in index.conflicts()? {
         let conflict = conflict?;

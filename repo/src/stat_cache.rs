@@ -55,14 +55,6 @@ impl StatCache {
         let known = &self.known.files[place];
         known.id == file.id && known.stat.mode == file.mode && known.stat == *stat && stat.is_older_than(self.written)
     }
-
-    /// Whether the index lists exactly `files`, without a conflict.
-    pub(crate) fn lists(&self, files: &[TrackedFile]) -> bool {
-        let mut pairs = self.known.files.iter().zip(files);
-        self.known.files.len() == files.len()
-            && pairs
-                .all(|(known, file)| self.known.path(known) == file.path && known.id == file.id && known.stat.mode == file.mode && !known.is_conflict)
-    }
 }
 
 /// Where the stat cache of an agent's checkout is: beside it, where a sandbox shows the agent nothing.

@@ -116,13 +116,22 @@ impl TestRepository {
 
     /// Points `branch` to `commit`, and creates the branch if it is missing.
     pub fn set_branch(&self, branch: &str, commit: &str) {
+        self.set_reference(&format!("refs/heads/{branch}"), commit);
+    }
+
+    /// Points the reference `name` to `commit`, and creates it if it is missing.
+    pub fn set_reference(&self, name: &str, commit: &str) {
         let id = git2::Oid::from_str(commit).expect("a commit id");
-        open(&self.top).reference(&format!("refs/heads/{branch}"), id, true, "test").expect("a branch");
+        open(&self.top).reference(name, id, true, "test").expect("a reference");
     }
 
     /// Deletes `branch`, even the checked-out one.
     pub fn delete_branch(&self, branch: &str) {
-        open(&self.top).find_reference(&format!("refs/heads/{branch}")).and_then(|mut found| found.delete()).expect("a deleted branch");
+        self.delete_reference(&format!("refs/heads/{branch}"));
+    }
+
+    pub fn delete_reference(&self, name: &str) {
+        open(&self.top).find_reference(name).and_then(|mut found| found.delete()).expect("a deleted reference");
     }
 
     /// Sets an entry of the repository's configuration.

@@ -94,7 +94,7 @@ fn conflict_names_the_file() {
 }
 
 #[test]
-fn uncommitted_file_stops_a_landing_and_is_in_a_snapshot() {
+fn uncommitted_file_stays_at_a_landing_and_is_in_a_snapshot() {
     let checkout = TaskCheckout::new(&[("a", "a\n")]);
     let (sample, repository) = (&checkout.sample, &checkout.repository);
     write(sample.top(), "mine\n");
@@ -114,7 +114,7 @@ fn uncommitted_file_stops_a_landing_and_is_in_a_snapshot() {
         message: "land",
         identity: &identity,
     });
-    assert_eq!(landed.unwrap(), LandOutcome::Dirty { paths: vec![SHOWN.to_owned()] });
+    assert!(matches!(landed.unwrap(), LandOutcome::Landed { .. }));
     assert_eq!(read(sample.top()).as_deref(), Some("newer\n"));
 }
 

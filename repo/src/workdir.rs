@@ -17,8 +17,6 @@ use crate::handle::{Repository, tree_index};
 use crate::stat_cache::StatCache;
 use crate::tracked::tracked_files;
 
-pub(crate) use verify::is_unchanged;
-
 use extra::extra_paths;
 use verify::verify;
 

@@ -23,6 +23,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::Programs;
+use crate::runs::publication::follow;
 use crate::runs::run::{self, RunContext};
 use crate::runs::{branch, preview};
 use crate::schedule::{Action, Schedule, schedule};
@@ -57,11 +58,13 @@ pub async fn supervise(
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let knowledge = tokio::spawn(knowledge::run(context.db.clone()));
     let previews = tokio::spawn(preview::run(context.clone()));
+    let pull_requests = tokio::spawn(follow::run(context.db.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(&ticks, shutdown).await;
     janitor.abort();
     knowledge.abort();
     previews.abort();
+    pull_requests.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }

@@ -77,6 +77,11 @@ fn refusals() -> Vec<Refusal> {
             missing: vec!["the tip of main (0123456)".to_owned()],
         }
         .into(),
+        LandRefusal::NothingToUndo { project: ProjectId::new(1) }.into(),
+        LandRefusal::NotTheLastLanding { project: ProjectId::new(1), landing: 1, last: 2 }.into(),
+        LandRefusal::MovedSinceLanding { base_branch: "main".into(), landed: "a1".into(), found: None }.into(),
+        LandRefusal::LandingPushed { remote_branch: "origin/main".into(), landed: "a1".into(), is_merge: false }.into(),
+        LandRefusal::CheckoutDirty { action: "landing", files: Box::default() }.into(),
         LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".into(), near: Vec::new() }.into(),
         LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".into(), returning: Box::default() }.into(),
         RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
@@ -146,6 +151,11 @@ fn every_refusal_has_a_status() {
     409 project-at-work
     409 project-deleted
     422 other-repository
+    422 nothing-to-undo
+    409 not-the-last-landing
+    409 moved-since-landing
+    409 landing-pushed
+    422 checkout-dirty
     422 base-missing
     409 commits-return
     422 not-a-repository

@@ -102,6 +102,40 @@ async fn landing_happens_once_and_an_unrecorded_one_is_repeated() {
 }
 
 #[tokio::test]
+async fn landing_is_taken_back_until_it_was_pushed() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    let undo = async |body: &str| server.call("post", "/api/projects/PROJ-001/landing/undo", body).await;
+    assert_eq!(refusal(&undo("").await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-undo".into()));
+    server.merged(&project, "README.md", "by an agent\n").await;
+    let before = server.sample.repository().ref_sha("main").unwrap();
+    let original = server.sample.read("README.md");
+    land(&server).await;
+
+    server.sample.write("README.md", "by the human\n");
+    assert_eq!(refusal(&undo("").await), (StatusCode::UNPROCESSABLE_ENTITY, "checkout-dirty".into()));
+    server.sample.write("README.md", "by an agent\n");
+    assert_eq!(refusal(&undo(r#"{"landing": 7}"#).await), (StatusCode::CONFLICT, "not-the-last-landing".into()));
+    let undone = undo("").await;
+    assert_eq!((undone.status, undone.json()["sha"].as_str()), (StatusCode::OK, before.as_deref()), "{}", undone.text);
+    assert_eq!((server.sample.repository().ref_sha("main").unwrap(), server.sample.read("README.md")), (before, original));
+    let preview = server.call("get", "/api/projects/PROJ-001/landing", "").await.json();
+    assert_eq!((&preview["way"]["is"], &preview["tasks"][0]["id"]), (&json!("fast_forward"), &json!("TASK-001")), "no commit returns");
+
+    let landed = land(&server).await.json();
+    let sha = landed["sha"].as_str().unwrap();
+    server.sample.configure("remote.origin.url", "/nowhere");
+    server.sample.set_reference("refs/remotes/origin/main", sha);
+    let answer = undo("").await;
+    assert_eq!(refusal(&answer), (StatusCode::CONFLICT, "landing-pushed".into()));
+    let detail = answer.json()["detail"].as_str().unwrap().replace(&sha[..7], "SHA");
+    insta::assert_snapshot!(detail, @"origin/main already has the landed commit SHA; nothing was changed");
+    server.sample.delete_reference("refs/remotes/origin/main");
+    server.sample.commit_on("main", &[("more", Some("more"))], "more");
+    assert_eq!(refusal(&undo("").await), (StatusCode::CONFLICT, "moved-since-landing".into()));
+}
+
+#[tokio::test]
 async fn removed_commits_return_only_with_their_confirmation() {
     let server = TestServer::new().await;
     let secret = server.sample.commit_on("main", &[(".env", Some("KEY=1"))], "Add a key");
@@ -175,7 +209,7 @@ async fn preview_says_what_landing_would_do_and_changes_nothing() {
 
     server.sample.write("README.md", "by the human\n");
     let seen = preview().await.json();
-    assert_eq!(seen["checkout"], json!({"is": "blocked", "paths": ["README.md"]}));
+    assert_eq!(seen["checkout"], json!({"is": "blocked", "files": {"changed": ["README.md"]}}));
     assert_eq!(refusal(&land(&server).await).1, "checkout-dirty", "as landing says");
     server.sample.commit_all("mine");
     let seen = preview().await.json();

@@ -16,6 +16,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
 use domain::runs::publication::Publication;
+use domain::runs::publication::issue::Issue;
+use domain::runs::publication::pull_request::PullRequestStatus;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
@@ -34,7 +36,7 @@ use tower::ServiceExt;
 use crate::openapi::Access;
 use crate::routes::DOCUMENT;
 use crate::testing::{Response, ResponseValidator};
-use crate::{AppState, Publish, SignIn, router};
+use crate::{AppState, ImportIssue, Publish, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
@@ -117,6 +119,8 @@ impl TestServer {
             publish: publish(db.clone()),
             follow_base: Arc::new(|_| Box::pin(async {})),
             update_checkout: Arc::new(|_, _| Box::pin(async { Ok(()) })),
+            can_open: Arc::new(|repository| Box::pin(async move { repository.starts_with("github.com/") })),
+            import_issue: import_issue(db.clone()),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
@@ -235,6 +239,19 @@ impl TestServer {
     }
 }
 
+/// Imports an issue that no host has.
+fn import_issue(db: Db) -> Arc<ImportIssue> {
+    Arc::new(move |caller, project, import| {
+        let db = db.clone();
+        Box::pin(async move {
+            let address = format!("https://github.com/ann/site/issues/{}", import.issue);
+            let issue =
+                Issue { address, title: "The menu is empty".to_owned(), body: "It is.".to_owned(), author: "eve".to_owned(), labels: Vec::new() };
+            db.import_issue(&caller, &project, issue, import.start).await
+        })
+    })
+}
+
 /// Records a push that nobody made. The runner, which pushes, is tested without the interface.
 fn publish(db: Db) -> Arc<Publish> {
     Arc::new(move |caller, project, options| {
@@ -247,6 +264,7 @@ fn publish(db: Db) -> Arc<Publish> {
                 at: db::now(),
                 by: caller.actor(),
                 pull_request: options.pull_request.then(|| "https://github.com/ann/site/pull/7".to_owned()),
+                status: options.pull_request.then(PullRequestStatus::default),
             };
             db.record_publication(&caller, &project, published).await
         })

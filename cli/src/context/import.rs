@@ -1,10 +1,13 @@
-//! `vibe-relay import`: brings the records of another program into a project. Must not know how they are stored; the board reads the file.
+//! `vibe-relay import`: brings the records of another program, or an issue, into a project. Must not know how they are stored; the board reads them.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::board::task::Task;
 use domain::context::import::{ImportReport, ImportSource, NewImport};
+use domain::id::ProjectId;
+use domain::runs::publication::issue::IssueImport;
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -13,11 +16,12 @@ use crate::{output, settings};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// The program that wrote the database.
+    /// The program that wrote the database; or issue, to make an issue a task.
     #[arg(value_parser = source())]
-    source: ImportSource,
-    /// The database. It is only read.
-    database: PathBuf,
+    source: Source,
+    /// The database, which is only read; or the number or address of the issue.
+    #[arg(value_name = "DATABASE|ISSUE")]
+    from: PathBuf,
     /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
     #[arg(long)]
     project: Option<String>,
@@ -26,8 +30,19 @@ pub(crate) struct Import {
     yes: bool,
 }
 
-fn source() -> impl TypedValueParser<Value = ImportSource> {
-    PossibleValuesParser::new(ImportSource::ALL.iter().map(|source| source.program())).try_map(|word| word.replace('-', "_").parse::<ImportSource>())
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Database(ImportSource),
+    Issue,
+}
+
+const ISSUE: &str = "issue";
+
+fn source() -> impl TypedValueParser<Value = Source> {
+    PossibleValuesParser::new(ImportSource::ALL.iter().map(|source| source.program()).chain([ISSUE])).try_map(|word| match word.as_str() {
+        ISSUE => Ok(Source::Issue),
+        program => program.replace('-', "_").parse().map(Source::Database),
+    })
 }
 
 /// Shows what an import would do, and imports after consent.
@@ -37,9 +52,13 @@ fn source() -> impl TypedValueParser<Value = ImportSource> {
 pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), CliError> {
     let client = Client::new(&settings::config(config)?)?;
     let project_id = project_or_sole(&client, import.project).await?;
-    let path = std::path::absolute(&import.database).map_err(CliError::io("find the database"))?;
+    let source = match import.source {
+        Source::Database(source) => source,
+        Source::Issue => return import_issue(&client, &project_id, &import.from).await,
+    };
+    let path = std::path::absolute(&import.from).map_err(CliError::io("find the database"))?;
     let path = path.into_os_string().into_string().map_err(|path| CliError::NotUtf8 { path: path.into() })?;
-    let new = NewImport { source: import.source, path, project_id, dry_run: true };
+    let new = NewImport { source, path, project_id, dry_run: true };
     let plan: ImportReport = client.post("/api/import", &new).await?;
     describe(&plan).iter().for_each(output::line);
     if plan.counts.iter().all(|count| count.imported == 0) {
@@ -57,6 +76,15 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
     let report: ImportReport = client.post("/api/import", &NewImport { dry_run: false, ..new }).await?;
     describe(&report).iter().for_each(output::line);
     output::hint("Agents that were imported are absent until you create a token for them with `vibe-relay token new`.");
+    Ok(())
+}
+
+/// Makes an issue a task, which is held.
+async fn import_issue(client: &Client, project: &ProjectId, issue: &Path) -> Result<(), CliError> {
+    let import = IssueImport { issue: issue.to_string_lossy().into_owned(), start: false };
+    let task: Task = client.post(&format!("/api/projects/{project}/issues"), &import).await?;
+    output::line(format!("{} {}", task.card.id, task.card.title));
+    output::hint(format!("It is held. Start it with `vibe-relay task start {}`.", task.card.id));
     Ok(())
 }
 

@@ -1,9 +1,9 @@
-//! `vibe-relay land`: merges the project branch into the base branch. Must not know how.
+//! `vibe-relay land`: merges the project branch into the base branch, or takes the last landing back. Must not know how.
 
 use std::path::Path;
 
 use domain::id::ProjectId;
-use domain::wire::{LandOptions, LandingResult};
+use domain::wire::{LandOptions, LandingResult, UndoLanding};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -12,10 +12,15 @@ use crate::output;
 /// Runs the command.
 ///
 /// # Errors
-/// When the board is not running, or refuses to land.
-pub(crate) async fn run(config: Option<&Path>, project: &str, bring_back: Option<String>) -> Result<(), CliError> {
+/// When the board is not running, or refuses it.
+pub(crate) async fn run(config: Option<&Path>, project: &str, bring_back: Option<String>, undo: bool) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let landed: LandingResult = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &LandOptions { bring_back }).await?;
-    output::line(landed.detail);
+    let project: ProjectId = project.parse()?;
+    let result: LandingResult = if undo {
+        client.post(&format!("/api/projects/{project}/landing/undo"), &UndoLanding::default()).await?
+    } else {
+        client.post(&format!("/api/projects/{project}/land"), &LandOptions { bring_back }).await?
+    };
+    output::line(result.detail);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Landings: recorded once, and kept as the lasting state of a project.
 
 pub(crate) mod row;
+mod undo;
 
 use domain::board::card::Card;
 use domain::board::project::{Project, ProjectEvent};

@@ -1,12 +1,17 @@
 //! Publications: the last push of a project branch. Must not know how it was pushed.
 
+pub(crate) mod issue;
+pub(crate) mod pull_request;
+
 use domain::board::project::{Project, ProjectEvent};
 use domain::id::ProjectId;
 use domain::runs::publication::Publication;
+use domain::runs::publication::pull_request::PullRequestState;
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
 use crate::engine::open::Db;
+use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
@@ -20,12 +25,7 @@ impl Db {
             Box::pin(async move {
                 caller.require_person("publishing")?;
                 projects::read(&mut tx.connection, &id).await?;
-                sqlx::query("UPDATE projects SET published = $2, updated_at = $3 WHERE id = $1")
-                    .bind(id.as_str())
-                    .bind(serde_json::to_string(&published)?)
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
+                store(tx, &id, &published).await?;
                 let Publication { remote, branch, sha, pull_request, .. } = published;
                 tx.record_for_project(&caller, &id, ProjectEvent::Published { remote, branch, sha, pull_request });
                 projects::read(&mut tx.connection, &id).await
@@ -33,4 +33,17 @@ impl Db {
         })
         .await
     }
+}
+
+/// Writes the last push of a project. Its pull request is followed as long as it is open.
+async fn store(tx: &mut Tx, id: &ProjectId, published: &Publication) -> Result<()> {
+    let is_open = published.status.as_ref().is_some_and(|status| status.state == PullRequestState::Open);
+    sqlx::query("UPDATE projects SET published = $2, pull_request_open = $3, updated_at = $4 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(serde_json::to_string(published)?)
+        .bind(is_open)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
 }

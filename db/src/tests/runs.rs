@@ -12,6 +12,7 @@ mod parking;
 mod pause;
 mod permission;
 mod preview;
+mod publication;
 mod reference;
 mod rescue;
 mod run;

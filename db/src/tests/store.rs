@@ -339,6 +339,7 @@ pub(super) fn publication(sha: &str) -> Publication {
         at: domain::time::Timestamp::from_milliseconds(1_769_850_300_000),
         by: domain::actor::Actor::Owner,
         pull_request: Some("https://github.com/ann/site/pull/7".to_owned()),
+        status: Some(domain::runs::publication::pull_request::PullRequestStatus::default()),
     }
 }
 

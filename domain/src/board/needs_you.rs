@@ -79,6 +79,8 @@ pub enum Decision {
     Plan { tasks: u32 },
     /// The project is complete: `POST /api/projects/{id}/land`.
     Land { base_branch: String, tasks: u32 },
+    /// The pull request of a project was closed, or its findings came back too often: `POST /api/projects/{id}/publication/settle`.
+    PullRequest { address: String, detail: String },
     /// A message to the person who asks that they have not read: `POST /api/messages/{id}/read`.
     Message { message: i64, from: String, excerpt: String },
 }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::board::card::Card;
 use crate::board::status::{HeldBy, Status};
 use crate::event::kinds::events;
-use crate::id::ProjectId;
+use crate::id::{ProjectId, TaskId};
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
@@ -222,6 +222,18 @@ events! {
         Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
+        /// The last landing was taken back: the base branch is where it was before.
+        LandingUndone "project_landing_undone" { base_branch: String, sha: Sha, before: Sha, tasks: u32 }
+        /// Failed checks or remarks of the pull request came back as a task.
+        PullRequestSentBack "pull_request_sent_back" { pull_request: String, task: TaskId }
+        /// A person has to look at the pull request.
+        PullRequestNeedsYou "pull_request_needs_you" { pull_request: String, detail: String }
+        /// The pull request was merged on its host, which lands its work there.
+        PullRequestMerged "pull_request_merged" { pull_request: String, base_branch: String, sha: Sha, tasks: u32 }
+        /// Somebody closed the pull request without merging it.
+        PullRequestClosed "pull_request_closed" { pull_request: String }
+        /// A person looked at the pull request.
+        PullRequestSettled "pull_request_settled" { pull_request: String }
         /// The project branch was pushed, and perhaps a pull request opened.
         Published "project_published" { remote: String, branch: String, sha: Sha, pull_request: Option<String> }
     }

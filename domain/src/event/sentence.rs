@@ -247,6 +247,16 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
             let opened = pull_request.as_ref().map(|url| format!(", with the pull request {url}")).unwrap_or_default();
             format!("pushed {branch} at {} to {remote}{opened}", short(sha))
         }
+        ProjectEvent::PullRequestSentBack { pull_request, task } => format!("created {task} from the findings about {pull_request}"),
+        ProjectEvent::PullRequestNeedsYou { pull_request, detail } => format!("asked you to look at {pull_request}: {detail}"),
+        ProjectEvent::PullRequestMerged { pull_request, base_branch, tasks, .. } => {
+            format!("noticed that {pull_request} was merged into {base_branch}, with {}", count(*tasks, "task"))
+        }
+        ProjectEvent::PullRequestClosed { pull_request } => format!("noticed that {pull_request} was closed without merging it"),
+        ProjectEvent::PullRequestSettled { pull_request } => format!("looked at {pull_request}"),
+        ProjectEvent::LandingUndone { base_branch, before, tasks, .. } => {
+            format!("took the landing of {} back, so {base_branch} is at {} again", count(*tasks, "task"), short(before))
+        }
         ProjectEvent::Landed { sha, base_branch, tasks } => format!("landed {} on {base_branch} at {}", count(*tasks, "task"), short(sha)),
     }
 }

@@ -47,6 +47,12 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
     {"kind":"project_relocated","repo_path":"/home/ann/moved"}
     {"kind":"project_landed","sha":"a1","base_branch":"main","tasks":4}
+    {"kind":"project_landing_undone","base_branch":"main","sha":"a1","before":"a0","tasks":4}
+    {"kind":"pull_request_sent_back","pull_request":"https://github.com/ann/site/pull/7","task":"TASK-004"}
+    {"kind":"pull_request_needs_you","pull_request":"https://github.com/ann/site/pull/7","detail":"test failed"}
+    {"kind":"pull_request_merged","pull_request":"https://github.com/ann/site/pull/7","base_branch":"main","sha":"a1","tasks":4}
+    {"kind":"pull_request_closed","pull_request":"https://github.com/ann/site/pull/7"}
+    {"kind":"pull_request_settled","pull_request":"https://github.com/ann/site/pull/7"}
     {"kind":"project_published","remote":"origin","branch":"vibe-relay/PROJ-001","sha":"a1","pull_request":null}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}

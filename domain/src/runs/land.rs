@@ -1,5 +1,6 @@
 //! Landing: merging the project branch into the base branch. Must not know how git does it.
 
+pub mod blocking;
 pub mod preview;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use crate::actor::Actor;
 use crate::id::{ProjectId, TaskId};
 use crate::refusal::category::refusals;
 use crate::runs::evidence::{Sha, short};
+use crate::runs::land::blocking::BlockingFiles;
 use crate::text::excerpt;
 use crate::time::Timestamp;
 
@@ -34,6 +36,12 @@ pub struct Landing {
     pub tasks: u32,
     /// The number of commits that it added to the base branch.
     pub commits: u32,
+    /// When it was taken back. Its tasks wait to be landed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_at: Option<Timestamp>,
+    /// The pull request by which it landed, on the base branch of the remote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<String>,
 }
 
 /// The facts that a repository knows about a landing.
@@ -86,6 +94,16 @@ refusals! {
         SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
+        #[error("{project} has no landing that can be taken back")]
+        NothingToUndo { project: ProjectId } => Unprocessable "nothing-to-undo",
+        #[error("landing {landing} is not the last one of {project}, which is {last}; nothing was changed")]
+        NotTheLastLanding { project: ProjectId, landing: i64, last: i64 } => Conflict "not-the-last-landing",
+        #[error("{base_branch} is {}, no longer at {} where the landing left it; nothing was changed", at(found.as_ref()), short(landed))]
+        MovedSinceLanding { base_branch: String, landed: Sha, found: Option<Sha> } => Conflict "moved-since-landing",
+        #[error("{remote_branch} already has the landed commit {}; nothing was changed", short(landed))]
+        LandingPushed { remote_branch: String, landed: Sha, is_merge: bool } => Conflict "landing-pushed",
+        #[error("your checkout has changes in {} that {action} would overwrite; nothing was changed", files.named())]
+        CheckoutDirty { action: &'static str, files: Box<BlockingFiles> } => Unprocessable "checkout-dirty",
     }
 }
 
@@ -94,6 +112,18 @@ impl LandRefusal {
         match self {
             Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
             Self::SyncPending { task, .. } => format!("Land when {task} is done, or cancel it to land without these changes."),
+            Self::CheckoutDirty { files, .. } => format!("{} Then repeat this.", files.steps()),
+            Self::NothingToUndo { .. } => "Look at the landings on its landing page.".to_owned(),
+            Self::NotTheLastLanding { .. } => "Take back the last landing first.".to_owned(),
+            Self::MovedSinceLanding { .. } => {
+                "Take back what was committed since, then repeat this; or revert the landed commits with `git revert`.".to_owned()
+            }
+            Self::LandingPushed { landed, is_merge: true, .. } => {
+                format!("Others may have it. Undo it with a new commit: `git revert -m 1 {}`.", short(landed))
+            }
+            Self::LandingPushed { landed, is_merge: false, .. } => {
+                format!("Others may have it. Undo it with new commits: `git revert` its commits, the newest of which is {}.", short(landed))
+            }
             Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;
@@ -114,6 +144,10 @@ pub fn commit_line(sha: &str, subject: &str, author: &str) -> String {
 /// The step that gives a project another base branch, as the beginning of a sentence.
 pub fn replace_base(project: &ProjectId) -> String {
     format!("Name the branch that replaces it with `vibe-relay project edit {project} --base-branch BRANCH`")
+}
+
+fn at(found: Option<&Sha>) -> String {
+    found.map_or_else(|| "gone".to_owned(), |sha| format!("at {}", short(sha)))
 }
 
 /// Names branches with a similar name, as the end of a clause.

@@ -1,13 +1,19 @@
 //! Publishing: the project branch on a remote, and the pull request for it. Must not know which programs do it.
 
+pub mod host;
+pub mod issue;
+pub mod pull_request;
 pub mod text;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
+use crate::id::ProjectId;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::Sha;
+use crate::runs::publication::host::HostKind;
+use crate::runs::publication::pull_request::PullRequestStatus;
 use crate::text::excerpt_end;
 use crate::time::Timestamp;
 
@@ -27,6 +33,9 @@ pub struct Publication {
     /// The address of the open pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<String>,
+    /// What is known of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<PullRequestStatus>,
 }
 
 /// The place to which a project branch can be pushed.
@@ -49,6 +58,9 @@ pub struct PublicationTarget {
 pub struct PublicationOffer {
     /// None if the repository has no remote.
     pub target: Option<PublicationTarget>,
+    /// Whether a pull request can be opened: the program of the host is installed and signed in. It is the usual way then.
+    #[serde(default)]
+    pub can_open: bool,
 }
 
 /// `POST /api/projects/{id}/publication`.
@@ -71,6 +83,8 @@ refusals! {
         NoRemote { branch: String } => Unprocessable "no-remote",
         #[error("{url} is on no host with pull requests")]
         NoHost { url: String } => Unprocessable "no-pull-requests",
+        #[error("{project} has no pull request that needs a person")]
+        NothingToSettle { project: ProjectId } => Unprocessable "nothing-to-settle",
         #[error("{program} is not installed")]
         NoProgram { program: &'static str } => Unprocessable "program-missing",
         #[error("{remote} did not take {branch}: {output}")]
@@ -87,14 +101,19 @@ impl PublicationRefusal {
             Self::BranchMoved { .. } => "The landing page says which commits are not approved and how to set the branch back.".to_owned(),
             Self::NoRemote { .. } => "Add one with `git remote add origin URL`, or land the work on the base branch here.".to_owned(),
             Self::NoHost { .. } => "Push the branch only, and open the pull request where its host offers it.".to_owned(),
-            Self::NoProgram { program: "gh" } => {
-                "Install the GitHub CLI and run `gh auth login`, or push the branch only and open the pull request yourself.".to_owned()
+            Self::NothingToSettle { .. } => "Look at the landing page of the project.".to_owned(),
+            Self::NoProgram { program } if let Some(host) = HostKind::with_program(program) => {
+                let name = host.program_name();
+                format!("Install the {name} and run `{program} auth login`, or push the branch only and open the pull request yourself.")
             }
             Self::NoProgram { program } => format!("Install {program}, then repeat this."),
             Self::NotPushed { branch, .. } => {
                 format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
             }
-            Self::NoPullRequest { .. } => "Run `gh auth login` in a terminal, then repeat this; or open the pull request yourself.".to_owned(),
+            Self::NoPullRequest { .. } => {
+                "Sign in to the host in a terminal with `gh auth login` or `glab auth login`, then repeat this; or open the pull request yourself."
+                    .to_owned()
+            }
         }
     }
 
@@ -104,7 +123,7 @@ impl PublicationRefusal {
     }
 }
 
-/// Returns the host, owner and name of the repository at an address of a remote, as `gh` takes them.
+/// Returns the host, owner and name of the repository at an address of a remote, as `gh` takes them. On GitLab, groups contain groups.
 pub fn repository_at(url: &str) -> Option<String> {
     let (host, path) = match url.split_once("://") {
         Some(("https" | "http" | "ssh" | "git", rest)) => {
@@ -120,10 +139,12 @@ pub fn repository_at(url: &str) -> Option<String> {
         }
     };
     let path = path.trim_matches('/').trim_end_matches(".git");
-    let (owner, name) = path.split_once('/')?;
+    let parts: Vec<&str> = path.split('/').collect();
     let is_name =
         |part: &str| !part.is_empty() && !part.starts_with('-') && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    (is_name(host) && is_name(owner) && is_name(name)).then(|| format!("{host}/{owner}/{name}"))
+    let is_nested = HostKind::of(host) == HostKind::GitLab;
+    let has_depth = parts.len() == 2 || is_nested && parts.len() > 2;
+    (has_depth && is_name(host) && parts.iter().all(|part| is_name(part))).then(|| format!("{host}/{path}"))
 }
 
 /// Returns an address without the name and password in it, to be shown.
@@ -152,8 +173,17 @@ mod tests {
         ] {
             assert_eq!(repository_at(url).as_deref(), Some("github.com/ann/site"), "{url}");
         }
-        for url in ["/srv/git/site.git", "../site", "file:///srv/site.git", "ext::sh -c x", "https://github.com/site", "git@github.com:-ann/site", ""]
-        {
+        assert_eq!(repository_at("git@gitlab.com:group/sub/site.git").as_deref(), Some("gitlab.com/group/sub/site"));
+        for url in [
+            "/srv/git/site.git",
+            "../site",
+            "file:///srv/site.git",
+            "ext::sh -c x",
+            "https://github.com/site",
+            "https://github.com/a/b/c",
+            "git@github.com:-ann/site",
+            "",
+        ] {
             assert_eq!(repository_at(url), None, "{url}");
         }
     }

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
+use domain::runs::land::blocking::BlockingFiles;
 use git2::{ObjectType, Oid};
 
 use super::files::operation_name;
@@ -64,7 +65,7 @@ impl Repository {
     }
 
     /// Lists files at paths that only `to` has, with other contents than there. In a sparse checkout, `git` 2.47 writes over them.
-    pub(super) fn files_in_the_way(&self, workdir: &Path, from: Oid, to: Oid) -> Result<Vec<PathBuf>, RepoError> {
+    pub(super) fn files_in_the_way(&self, workdir: &Path, from: Oid, to: Oid) -> Result<BlockingFiles, RepoError> {
         let handle = self.handle()?;
         let (old, new) = (tracked_files(&handle, from)?, tracked_files(&handle, to)?);
         let is_old = |file: &TrackedFile| old.binary_search_by(|other| other.path.cmp(&file.path)).is_ok();
@@ -76,7 +77,8 @@ impl Repository {
                 read.and_then(|(content, _)| Oid::hash_object(ObjectType::Blob, &content).ok()) != Some(file.id)
             }
         };
-        Ok(added.filter(|(file, path)| is_other(file, path)).map(|(_, path)| path).collect())
+        let untracked = added.filter(|(file, path)| is_other(file, path)).map(|(_, path)| path.to_string_lossy().into_owned()).collect();
+        Ok(BlockingFiles { untracked, ..BlockingFiles::default() })
     }
 
     /// Makes the carrier `folder` for an update.

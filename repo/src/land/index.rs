@@ -15,6 +15,7 @@ use crate::lock::{self, LockFile};
 /// An index that no other program can change until this is dropped.
 #[derive(Debug)]
 pub(super) struct LockedIndex {
+    workdir: PathBuf,
     path: PathBuf,
     draft: PathBuf,
     _lock: LockFile,
@@ -28,10 +29,14 @@ impl LockedIndex {
     pub(super) fn lock(admin: &Path, workdir: &Path) -> Result<Self, RepoError> {
         let path = admin.join("index");
         let lock = LockFile::acquire(&path, &format!("the index of {}", workdir.display()))?;
-        Ok(Self { draft: admin.join("index.vibe-relay"), path, _lock: lock })
+        Ok(Self { workdir: workdir.to_path_buf(), draft: admin.join("index.vibe-relay"), path, _lock: lock })
     }
 
     /// Opens a copy of the index for writing.
+    ///
+    /// # Errors
+    /// [`RepoError::IndexUnreadable`], or [`RepoError::OperationInProgress`] if it has conflicts: git leaves them after a stash too, and a
+    /// checkout would remove them.
     pub(super) fn draft(&self) -> Result<Index, RepoError> {
         let copying = || format!("copy the index {}", self.path.display());
         // A kill may have left this lock. The lock of the index makes its removal safe.
@@ -41,13 +46,22 @@ impl LockedIndex {
             Err(reason) if reason.kind() == ErrorKind::NotFound => _ = lock::remove(&self.draft)?,
             copied => _ = copied.attempting(copying)?,
         }
-        Index::open(&self.draft).attempting(copying)
+        let draft = open(&self.draft, &self.workdir)?;
+        if draft.has_conflicts() {
+            return Err(RepoError::OperationInProgress { operation: "merge of conflicting files", path: self.workdir.clone() });
+        }
+        Ok(draft)
     }
 
     /// Replaces the index with the copy.
     pub(super) fn replace(&self) -> Result<(), RepoError> {
         fs::rename(&self.draft, &self.path).attempting(|| format!("write the index {}", self.path.display()))
     }
+}
+
+/// Reads the index at `path` of the checkout `workdir`.
+pub(super) fn open(path: &Path, workdir: &Path) -> Result<Index, RepoError> {
+    Index::open(path).map_err(|reason| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() })
 }
 
 impl Drop for LockedIndex {

@@ -1,22 +1,20 @@
 //! Reads what a landing would do, or what one did. Must not write to the repository or to a checkout.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use domain::runs::evidence::Sha;
 use domain::runs::land::preview::{CheckoutEffect, LandingChange, LandingCommit, LandingWay};
 use domain::time::Timestamp;
-use git2::Oid;
+use git2::{Index, Oid};
 
 use crate::branch::{contains, existing_tip};
 use crate::diff::DiffLimits;
-use crate::error::RepoError;
-use crate::handle::{Repository, find_commit, oid, sha};
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit, oid, sha, tree_index};
 use crate::history::Commit;
-use crate::land::files::CheckoutState;
-use crate::merge::{conflicts_of, merged_head};
-use crate::stat_cache::StatCache;
-use crate::workdir::display_paths;
+use crate::land::index::open as open_index;
+use crate::merge::{conflicts, merge_in_memory, merged_head};
 
 /// Commits that are listed.
 const MAX_LISTED: usize = 200;
@@ -55,12 +53,12 @@ impl Repository {
         } else if contains(&handle, tip, base) {
             LandingWay::FastForward {}
         } else {
-            let paths = conflicts_of(self, base, tip)?;
+            let merged = self.merged(base, tip)?;
+            let paths = conflicts(&merged).attempting(|| format!("merge {tip} into {base}"))?;
             if paths.is_empty() { LandingWay::Merge {} } else { LandingWay::Conflict { paths } }
         };
-        let mut change = self.landing_between(&sha(base), &sha(tip), way)?;
-        change.checkout = self.checkout_effect(&question, base, tip)?;
-        Ok(change)
+        let checkout = self.checkout_effect(&question, base, tip, &way)?;
+        Ok(LandingChange { checkout, ..self.landing_between(&sha(base), &sha(tip), way)? })
     }
 
     /// Returns what a landing brought that moved the base branch from `before` to `after`.
@@ -108,25 +106,35 @@ impl Repository {
         })
     }
 
-    fn checkout_effect(&self, question: &LandingQuestion<'_>, base: Oid, tip: Oid) -> Result<CheckoutEffect, RepoError> {
+    fn merged(&self, base: Oid, tip: Oid) -> Result<Index, RepoError> {
+        merge_in_memory(&self.handle_with_tree(base)?, base, tip)
+    }
+
+    fn checkout_effect(&self, question: &LandingQuestion<'_>, base: Oid, tip: Oid, way: &LandingWay) -> Result<CheckoutEffect, RepoError> {
         let (own, others): (Vec<_>, Vec<_>) =
             self.occupied_by_people(question.base_branch)?.into_iter().partition(|checkout| checkout.is_at(question.workdir));
         if let Some(other) = others.into_iter().next() {
             return Ok(CheckoutEffect::Elsewhere { path: other.workdir.display().to_string() });
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
-        // `git` finds out when it updates the checkout.
+        // `git` finds out the rest when it updates the checkout.
         if self.git_update(&checkout, question.workdir, base, tip)?.is_some() {
-            let paths = display_paths(self.files_in_the_way(question.workdir, base, tip)?.iter().map(PathBuf::as_path));
-            return Ok(if paths.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { paths } });
+            let files = self.files_in_the_way(question.workdir, base, tip)?;
+            return Ok(if files.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { files } });
         }
-        let handle = self.checkout_handle(&checkout.admin, question.workdir)?;
-        let known = StatCache::read(&checkout.admin.join("index"));
-        let landed = self.landed_paths(&handle, question.workdir, base, tip)?;
-        Ok(match self.checkout_state(&handle, &checkout.admin, question.workdir, &known, (base, tip), landed.as_deref())? {
-            CheckoutState::Clean | CheckoutState::Kept => CheckoutEffect::Updated {},
-            CheckoutState::Dirty(paths) => CheckoutEffect::Blocked { paths: display_paths(paths.iter().map(PathBuf::as_path)) },
-        })
+        let handle = self.handle()?;
+        let old = tree_index(&handle, base)?;
+        let new = match way {
+            LandingWay::Merge {} => self.merged(base, tip)?,
+            // Nothing would be written, whatever the checkout has.
+            LandingWay::Conflict { .. } | LandingWay::Landed {} => return Ok(CheckoutEffect::Updated {}),
+            LandingWay::FastForward {} | LandingWay::Returns { .. } | LandingWay::Unapproved { .. } => tree_index(&handle, tip)?,
+        };
+        let index = open_index(&checkout.admin.join("index"), question.workdir)?;
+        let kept =
+            self.landing_snapshots(&handle, base, tip)?.into_iter().map(|commit| tree_index(&handle, commit)).collect::<Result<Vec<_>, _>>()?;
+        let files = self.overlap(question.workdir, &index, (old, new), kept)?.blocking;
+        Ok(if files.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { files } })
     }
 }
 

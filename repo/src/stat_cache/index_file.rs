@@ -13,8 +13,6 @@ pub(super) struct KnownFile {
     path: std::ops::Range<usize>,
     pub(super) id: Oid,
     pub(super) stat: FileStat,
-    /// Whether it is one side of a conflict.
-    pub(super) is_conflict: bool,
 }
 
 /// The files of an index, in the order of their paths.
@@ -59,7 +57,7 @@ impl KnownFiles {
                 rest.take(8 - used % 8)?;
             }
             let stat = FileStat { mode, size, modified, changed, device, inode, owner: (user, group) };
-            known.files.push(KnownFile { path: start..known.paths.len(), id, stat, is_conflict: flags & 0x3000 != 0 });
+            known.files.push(KnownFile { path: start..known.paths.len(), id, stat });
         }
         Some(known)
     }

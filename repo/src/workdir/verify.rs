@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use git2::{ObjectType, Oid};
@@ -29,7 +29,6 @@ const MAX_READ_BYTES: i64 = 16 << 20;
 const FILES_PER_LOOK: usize = 50;
 
 const LINK: u32 = 0o120_000;
-const SUBMODULE: u32 = 0o160_000;
 
 /// Returns for each of `files` whether `workdir` has it with the content and the mode of its entry.
 ///
@@ -50,19 +49,6 @@ pub(super) fn verify(cancelled: &CancellationToken, workdir: &Path, files: &[Tra
             Ok(is_verified(folders, file, known).unwrap_or(false))
         },
     )
-}
-
-/// Whether `workdir` has each of `files` as its entry says, and the folder of each submodule.
-///
-/// # Errors
-/// The checkout cannot be opened.
-pub(crate) fn is_unchanged(workdir: &Path, files: &[TrackedFile], known: &StatCache) -> Result<bool, RepoError> {
-    let verified = verify(&CancellationToken::new(), workdir, files, known)?;
-    Ok(files.iter().zip(verified).all(|(file, is_verified)| is_verified || file.mode == SUBMODULE && is_folder(workdir, file)))
-}
-
-fn is_folder(workdir: &Path, file: &TrackedFile) -> bool {
-    workdir.join(OsStr::from_bytes(&file.path)).symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 fn is_verified(folders: &mut Folders, file: &TrackedFile, known: &StatCache) -> io::Result<bool> {

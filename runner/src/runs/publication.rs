@@ -1,6 +1,10 @@
-//! Publishes a project: pushes its branch with `git`, and opens its pull request with `gh`. The credentials are the person's.
+//! Publishes a project: pushes its branch with `git`, and opens its pull request with the program of its host. The credentials are the person's.
 //!
 //! Both run in a carrier, in which no hook and no configuration of the repository applies. Must not decide what is approved.
+
+pub(crate) mod follow;
+mod host;
+pub mod issue;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,6 +15,8 @@ use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::runs::evidence::Sha;
+use domain::runs::publication::issue::closing_lines;
+use domain::runs::publication::pull_request::PullRequestState;
 use domain::runs::publication::text::pull_request_text;
 use domain::runs::publication::{Publication, PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
 use domain::team::person::Right;
@@ -19,32 +25,36 @@ use crate::blocking::off_thread;
 use crate::process::{self, ProbeOutput, ProcessError};
 use crate::runs::checkout::with_files;
 
+use host::{Host, NewPullRequest};
+
 /// The folder of carriers beside the database.
 const FOLDER: &str = "publishing";
+/// A folder of no repository, for programs that are told the repository by name.
+const NO_REPOSITORY: &str = "/";
 /// How long a push may take. It may upload a whole repository.
 const PUSH_LIMIT: Duration = Duration::from_secs(600);
-const PULL_REQUEST_LIMIT: Duration = Duration::from_secs(60);
-/// The file with the text of a pull request.
-const TEXT_FILE: &str = "pull-request.md";
 
 /// The programs that publish, as far as they are installed.
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
     pub git: Option<PathBuf>,
     pub gh: Option<PathBuf>,
+    pub glab: Option<PathBuf>,
 }
 
 impl Tools {
     /// Looks for them in `path`.
     pub fn find(path: &OsStr) -> Self {
-        Self { git: process::find_program("git", path), gh: process::find_program("gh", path) }
+        Self { git: process::find_program("git", path), gh: process::find_program("gh", path), glab: process::find_program("glab", path) }
     }
 }
 
-/// `git`, and `gh` with the repository on its host if a pull request is wanted.
-struct Programs {
-    git: PathBuf,
-    pull_requests: Option<(PathBuf, String)>,
+/// Whether a pull request of the repository `host/owner/name` can be opened: its program is installed and signed in.
+pub async fn can_open(tools: &Tools, repository: String) -> bool {
+    match Host::of(tools, repository, Path::new(NO_REPOSITORY)) {
+        Ok(host) => host.is_signed_in().await,
+        Err(_) => false,
+    }
 }
 
 /// Pushes the branch of a project, and opens a pull request if that is wanted and none is open.
@@ -57,24 +67,31 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let facts = db.landing_facts(id, None).await?;
     let project = facts.project;
     let (tip, target) = read(&project).await?;
-    let programs = Programs::choose(tools, options, &target)?;
-    let carrier = db.folder().join(FOLDER).join(format!("{id}.git"));
-    let (git_dir, folder) = (PathBuf::from(&project.git_dir), carrier.clone());
-    with_files(&git_dir, move |repository| repository.make_carrier(&folder)).await?;
-    let text = pull_request_text(&project, &facts.tasks);
-    let pushed = push(&programs.git, &carrier, &target, &tip).await;
-    let opened = match (&pushed, &programs.pull_requests) {
-        (Ok(()), Some(program)) => open_pull_request(program, &carrier, &target, &project.title, &text).await.map(Some),
-        _ => Ok(project.published.clone().and_then(|before| before.pull_request)),
+    let carrier = Carrier::at(db, id.as_str());
+    let host = if options.pull_request { Some(Host::choose(tools, &target, &carrier.folder)?) } else { None };
+    let git = tools.git.as_deref().ok_or(PublicationRefusal::NoProgram { program: "git" })?;
+    let carrier = carrier.make(&project).await?;
+    let issues = db.issues_to_close(id).await?;
+    let text = pull_request_text(&project, &facts.tasks, &closing_lines(target.repository.as_deref().unwrap_or_default(), &issues));
+    let pushed = push(git, &carrier.folder, &target, &tip).await;
+    let opened = match (&pushed, &host) {
+        (Ok(()), Some(host)) => {
+            let new = NewPullRequest { branch: &target.branch, base_branch: &target.base_branch, title: &project.title, text: &text };
+            let opened = host.open(new).await.map(Some);
+            opened.map_err(|output| PublicationRefusal::NoPullRequest { branch: target.branch.clone(), output })
+        }
+        _ => Ok(project.published.as_ref().and_then(|before| before.pull_request.clone())),
     };
-    remove(carrier).await;
+    carrier.remove().await;
     pushed?;
     let (pull_request, failure) = match opened {
         Ok(address) => (address, None),
         Err(refusal) => (None, Some(refusal)),
     };
+    let known = project.published.filter(|before| before.pull_request == pull_request).and_then(|before| before.status);
+    let status = pull_request.as_ref().map(|_| known.filter(|known| known.state == PullRequestState::Open || host.is_none()).unwrap_or_default());
     let PublicationTarget { remote, branch, .. } = target;
-    let published = Publication { remote, branch, sha: tip, at: db::now(), by: caller.actor(), pull_request };
+    let published = Publication { remote, branch, sha: tip, at: db::now(), by: caller.actor(), pull_request, status };
     let recorded = db.record_publication(caller, id, published).await?;
     failure.map_or(Ok(recorded), |refusal| Err(refusal.into()))
 }
@@ -91,18 +108,6 @@ async fn read(project: &Project) -> db::Result<(Sha, PublicationTarget)> {
     Ok((tip, target.ok_or_else(|| PublicationRefusal::NoRemote { branch: branch() })?))
 }
 
-impl Programs {
-    fn choose(tools: &Tools, options: PublishOptions, target: &PublicationTarget) -> Result<Self, PublicationRefusal> {
-        let installed = |found: &Option<PathBuf>, program| found.clone().ok_or(PublicationRefusal::NoProgram { program });
-        let pull_requests = match (options.pull_request, &target.repository) {
-            (false, _) => None,
-            (true, Some(repository)) => Some((installed(&tools.gh, "gh")?, repository.clone())),
-            (true, None) => return Err(PublicationRefusal::NoHost { url: shown_url(&target.url) }),
-        };
-        Ok(Self { git: installed(&tools.git, "git")?, pull_requests })
-    }
-}
-
 async fn push(git: &Path, carrier: &Path, target: &PublicationTarget, tip: &Sha) -> Result<(), PublicationRefusal> {
     let update = format!("{tip}:refs/heads/{}", target.branch);
     let ended = process::publish(git, &["push", "--quiet", "--no-verify", "--", &target.url, &update], carrier, PUSH_LIMIT).await;
@@ -113,31 +118,12 @@ async fn push(git: &Path, carrier: &Path, target: &PublicationTarget, tip: &Sha)
     })
 }
 
-/// Returns the address of the open pull request of the branch, or of a new one.
-async fn open_pull_request(
-    (gh, repository): &(PathBuf, String),
-    carrier: &Path,
-    target: &PublicationTarget,
-    title: &str,
-    text: &str,
-) -> Result<String, PublicationRefusal> {
-    let failed = |output: String| PublicationRefusal::NoPullRequest { branch: target.branch.clone(), output };
-    let run = async |arguments: &[&str]| output_of(process::publish(gh, arguments, carrier, PULL_REQUEST_LIMIT).await).map_err(failed);
-    let about = ["--repo", repository, "--head", &target.branch];
-    let open = run(&[&["pr", "list"], &about[..], &["--state", "open", "--json", "url", "--jq", ".[0].url"]].concat()).await?;
-    if let Some(address) = address_in(&open) {
-        return Ok(address);
-    }
-    let file = carrier.join(TEXT_FILE);
-    fs::write(&file, text).map_err(|error| failed(format!("write {}: {error}", file.display())))?;
-    let file = file.to_string_lossy();
-    let created = run(&[&["pr", "create"], &about[..], &["--base", &target.base_branch, "--title", title, "--body-file", &file]].concat()).await?;
-    address_in(&created).ok_or_else(|| failed(format!("gh printed no address: {}", PublicationRefusal::output(&created))))
-}
-
-/// Returns the last line with an address of the web.
-fn address_in(output: &str) -> Option<String> {
-    output.lines().map(str::trim).rfind(|line| line.starts_with("https://")).map(str::to_owned)
+/// Removes the branch from its remote, if it is still at `tip`.
+async fn delete_branch(git: &Path, carrier: &Path, target: &PublicationTarget, tip: &Sha) -> Result<(), String> {
+    let branch = format!("refs/heads/{}", target.branch);
+    let (lease, deletion) = (format!("--force-with-lease={branch}:{tip}"), format!(":{branch}"));
+    let ended = process::publish(git, &["push", "--quiet", "--no-verify", &lease, "--", &target.url, &deletion], carrier, PUSH_LIMIT).await;
+    output_of(ended).map(drop).map_err(|output| output.replace(&target.url, &shown_url(&target.url)))
 }
 
 /// Returns what a program wrote, or why it failed.
@@ -149,10 +135,28 @@ fn output_of(ended: Result<ProbeOutput, ProcessError>) -> Result<String, String>
     }
 }
 
-async fn remove(carrier: PathBuf) {
-    let shown = carrier.display().to_string();
-    if let Ok(Err(error)) = off_thread(move || fs::remove_dir_all(carrier)).await {
-        tracing::warn!(carrier = shown, %error, "the folder of a push was not removed");
+/// The folder of one push, in which the programs run.
+struct Carrier {
+    folder: PathBuf,
+}
+
+impl Carrier {
+    /// Its `name` keeps a push of a person and a look at a pull request apart.
+    fn at(db: &Db, name: &str) -> Self {
+        Self { folder: db.folder().join(FOLDER).join(format!("{name}.git")) }
+    }
+
+    async fn make(self, project: &Project) -> db::Result<Self> {
+        let folder = self.folder.clone();
+        with_files(Path::new(&project.git_dir), move |repository| repository.make_carrier(&folder)).await?;
+        Ok(self)
+    }
+
+    async fn remove(self) {
+        let shown = self.folder.display().to_string();
+        if let Ok(Err(error)) = off_thread(move || fs::remove_dir_all(self.folder)).await {
+            tracing::warn!(carrier = shown, %error, "the folder of a push was not removed");
+        }
     }
 }
 

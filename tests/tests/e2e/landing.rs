@@ -63,3 +63,38 @@ async fn merge_conflict_returns_to_its_coder() {
     assert_eq!(std::fs::read_to_string(repository.join("README.md")).unwrap(), "Both.\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "?? notes.txt", "an unrelated file stays");
 }
+
+#[tokio::test]
+async fn dirty_checkout_stays_while_work_lands_and_is_taken_back() {
+    let server = support::scripted(SCENARIO).await;
+    let repository = server.repository();
+    for (file, content) in [("edited.md", "one\n"), ("staged.md", "one\n"), ("deleted.md", "one\n")] {
+        std::fs::write(repository.join(file), content).unwrap();
+    }
+    git(&repository, &["add", "."]).unwrap();
+    git(&repository, &["commit", "-q", "-m", "More files"]).unwrap();
+    let project = server.project("Readme", None).await.unwrap().id;
+    let task = add(&server, &project, "One").await;
+    support::open(&server, task.as_str());
+    done(&server, &project, &task).await;
+
+    std::fs::write(repository.join("edited.md"), "mine\n").unwrap();
+    std::fs::write(repository.join("staged.md"), "mine\n").unwrap();
+    git(&repository, &["add", "staged.md"]).unwrap();
+    std::fs::write(repository.join("staged.md"), "mine, later\n").unwrap();
+    std::fs::remove_file(repository.join("deleted.md")).unwrap();
+    std::fs::write(repository.join("untracked.md"), "mine\n").unwrap();
+    let seen = || {
+        let files = ["edited.md", "staged.md", "deleted.md", "untracked.md"].map(|file| std::fs::read(repository.join(file)).ok());
+        (files, git(&repository, &["status", "--porcelain"]).unwrap(), git(&repository, &["diff", "--cached"]).unwrap())
+    };
+    let (before, main) = (seen(), git(&repository, &["rev-parse", "main"]).unwrap());
+    let readme = || std::fs::read_to_string(repository.join("README.md")).unwrap();
+    let original = readme();
+    let landed: LandingResult = server.post(&format!("/api/projects/{project}/land"), &json!({})).await.unwrap();
+    assert_eq!((git(&repository, &["rev-parse", "main"]).unwrap(), readme().as_str()), (landed.sha, "One.\n"));
+    assert_eq!(seen(), before, "nothing of the person changed");
+    let undone: LandingResult = server.post(&format!("/api/projects/{project}/landing/undo"), &json!({})).await.unwrap();
+    assert_eq!((&undone.sha, git(&repository, &["rev-parse", "main"]).unwrap(), readme()), (&main, main.clone(), original));
+    assert_eq!(seen(), before, "nothing of the person changed");
+}

@@ -58,7 +58,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("inbox", ""),
         ("import", "import dead-drop messages.db --project PROJ-001"),
         ("report", "report --since 1d"),
-        ("land", "land PROJ-001"),
+        ("land", "land PROJ-001 --undo"),
         ("publish", "publish PROJ-001"),
         ("pause", "pause --project PROJ-001"),
         ("resume", "resume --project PROJ-001"),

@@ -20,6 +20,7 @@ use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{CommentId, GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::{RepositoryInfo, Sha, UncommittedFiles};
+use domain::runs::publication::issue::IssueImport;
 use domain::time::Timestamp;
 use domain::wire::PlanView;
 use domain::wire::{
@@ -153,6 +154,11 @@ impl Client {
     /// Sends the plan back to the planner with feedback.
     pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
+    }
+
+    /// Makes an issue a task.
+    pub(crate) async fn import_issue(self, project: ProjectId, import: IssueImport) -> Result<ChangedTask, Failure> {
+        self.send(Method::POST, &project_path(&project, "/issues"), &import).await
     }
 
     pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<ChangedTask, Failure> {

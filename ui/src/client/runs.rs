@@ -10,7 +10,7 @@ use domain::runs::publication::{PublicationOffer, PublishOptions};
 use domain::runs::rescue::{Rescue, RestoreRescue};
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
-use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody};
+use domain::wire::{InterruptOptions, LandOptions, LandingResult, List, PermissionDecision, ProjectUsage, SandboxChoice, TextBody, UndoLanding};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -112,6 +112,11 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/land"), &LandOptions { bring_back }).await
     }
 
+    /// Takes a landing back, which must be the last one.
+    pub(crate) async fn undo_landing(self, project: ProjectId, landing: i64) -> Result<LandingResult, Failure> {
+        self.send(Method::POST, &project_path(&project, "/landing/undo"), &UndoLanding { landing: Some(landing) }).await
+    }
+
     /// Returns where the project branch can be pushed.
     pub(crate) async fn publication_target(self, project: ProjectId) -> Result<PublicationOffer, Failure> {
         self.get(&project_path(&project, "/publication")).await
@@ -120,6 +125,11 @@ impl Client {
     /// Pushes the project branch, and opens a pull request if that is wanted.
     pub(crate) async fn publish(self, project: ProjectId, pull_request: bool) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &project_path(&project, "/publication"), &PublishOptions { pull_request }).await
+    }
+
+    /// Says that a person looked at the pull request that needed one.
+    pub(crate) async fn settle_pull_request(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/publication/settle"), &Empty {}).await
     }
 
     /// Returns what would land now, or what an earlier landing brought.

@@ -1,6 +1,7 @@
 //! Landing: merges the project branch into the base branch when the human asks for it.
 
 pub(super) mod preview;
+pub(super) mod undo;
 
 use std::path::Path;
 
@@ -150,10 +151,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
             landed
         }
         LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),
-        LandOutcome::Dirty { paths } => {
-            let detail = format!("your checkout has changes in {} that landing would overwrite; nothing was changed", paths.join(", "));
-            return Err(refused("checkout-dirty", detail, "Commit or stash these files, then land again.".to_owned()));
-        }
+        LandOutcome::Dirty { files } => return Err(LandRefusal::CheckoutDirty { action: "landing", files: Box::new(files) }.into()),
         LandOutcome::Conflict { paths } => {
             let detail = format!("{base_branch} and {branch} both changed {}; nothing was changed", paths.join(", "));
             return Err(refused(
@@ -162,12 +160,15 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
                 format!("Create a task that merges {base_branch} into its branch, then land again; or merge {branch} into {base_branch} by hand."),
             ));
         }
-        LandOutcome::CheckedOutElsewhere { path } => {
-            let detail = format!("{base_branch} is checked out at {}, which is not the project's folder; nothing was changed", path.display());
-            return Err(refused("branch-checked-out", detail, format!("Switch {} to another branch, then land again.", path.display())));
-        }
+        LandOutcome::CheckedOutElsewhere { path } => return Err(checked_out_elsewhere(base_branch, &path, "land again")),
     };
     Ok(LandedBranch { landed, before: base, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip, by_git })
+}
+
+fn checked_out_elsewhere(base_branch: &str, path: &Path, then: &str) -> crate::error::Error {
+    let path = path.display();
+    let detail = format!("{base_branch} is checked out at {path}, which is not the project's folder; nothing was changed");
+    refused("branch-checked-out", detail, format!("Switch {path} to another branch, then {then}."))
 }
 
 fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {

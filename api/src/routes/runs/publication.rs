@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::id::ProjectId;
+use domain::runs::publication::issue::IssueImport;
 use domain::runs::publication::{PublicationOffer, PublicationTarget, PublishOptions, shown_url};
 use repo::{Effort, Repository};
 
 use crate::error::Result;
-use crate::extract::{Id, OptionalBody};
+use crate::extract::{Body, Id, OptionalBody};
 use crate::state::AppState;
 
 /// Where the branch of a project can be pushed
@@ -24,7 +27,45 @@ pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id)
     let read = move || Repository::open(Path::new(&project.git_dir))?.publication_target(&project.integration_branch, &project.base_branch);
     let target = repo::in_lane(Path::new(&git_dir), Effort::Brief, read).await??;
     let shown = |target: PublicationTarget| PublicationTarget { url: shown_url(&target.url), ..target };
-    Ok(Json(PublicationOffer { target: target.map(shown) }))
+    let can_open = match target.as_ref().and_then(|target| target.repository.clone()) {
+        Some(repository) => (state.can_open)(repository).await,
+        None => false,
+    };
+    Ok(Json(PublicationOffer { target: target.map(shown), can_open }))
+}
+
+/// Make an issue a task: title, text and labels come from its host, and the pull request closes it
+///
+/// The text is marked as that of somebody outside. It is read with `gh` or `glab`.
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/issues",
+    params(("id" = ProjectId, Path)),
+    request_body = IssueImport,
+    responses((status = 201, body = Task), (status = 409, description = "The host refused it, or the issue is a task already."))
+)]
+pub(crate) async fn import_issue(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    Body(import): Body<IssueImport>,
+) -> Result<(StatusCode, Json<Task>)> {
+    Ok((StatusCode::CREATED, Json((state.import_issue)(caller, id, import).await?)))
+}
+
+/// Say that you looked at the pull request of a project: an open one is followed again, a closed one is forgotten
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/publication/settle",
+    params(("id" = ProjectId, Path)),
+    responses((status = 200, body = Project), (status = 422, description = "No pull request needs a person."))
+)]
+pub(crate) async fn settle_pull_request(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.settle_pull_request(&caller, &id).await?))
 }
 
 /// Push the branch of a project to its remote, and open a pull request if that is wanted

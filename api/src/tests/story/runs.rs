@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use db::{Caller, NewCheckResult, NewPermission};
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::permission::ToolRule;
 use domain::runs::preview::PreviewSubject;
@@ -149,13 +149,25 @@ pub(super) async fn landing(story: &mut Story) {
     assert_eq!((&preview["tasks"][0]["id"], &preview["tasks"][0]["commits"]), (&json!("TASK-004"), &json!(2)), "{preview}");
     let diff = story.get("/api/projects/{id}/landing/diff", "PROJ-001").await;
     assert_eq!((&diff["head"], diff["files"].as_array().unwrap().len()), (&preview["tip"], 2));
-    assert_eq!(story.get("/api/projects/{id}/publication", "PROJ-001").await, json!({"target": null}), "no remote");
+    assert_eq!(story.get("/api/projects/{id}/publication", "PROJ-001").await, json!({"target": null, "can_open": false}), "no remote");
     story.server.sample.configure("remote.origin.url", "https://ann:secret@github.com/ann/site.git");
     let target = story.get("/api/projects/{id}/publication", "PROJ-001").await;
     let expected = json!({"remote": "origin", "url": "https://github.com/ann/site.git", "branch": "vibe-relay/PROJ-001", "base_branch": "main", "repository": "github.com/ann/site"});
-    assert_eq!(target["target"], expected, "without the password");
+    assert_eq!((&target["target"], &target["can_open"]), (&expected, &json!(true)), "without the password");
     let published = story.act("post", "/api/projects/{id}/publication", "PROJ-001", json!({"pull_request": true}), StatusCode::OK).await;
     assert_eq!(published["published"]["pull_request"], "https://github.com/ann/site/pull/7", "{published}");
+    let imported = story.act("post", "/api/projects/{id}/issues", "PROJ-001", json!({"issue": "7"}), StatusCode::CREATED).await;
+    assert_eq!((&imported["title"], &imported["held_by"]), (&json!("The menu is empty"), &json!("human")));
+    assert!(imported["description"].as_str().unwrap().starts_with("Issue: https://github.com/ann/site/issues/7\n\nSomebody outside"));
+    let again = story.act("post", "/api/projects/{id}/issues", "PROJ-001", json!({"issue": "7"}), StatusCode::CONFLICT).await;
+    assert_eq!(again["code"], "issue-imported");
+    let cancel = json!({"status": "cancelled", "reason": "obsolete"});
+    story.act("patch", "/api/tasks/{id}", imported["id"].as_str().unwrap(), cancel, StatusCode::OK).await;
+    let settled = story.act("post", "/api/projects/{id}/publication/settle", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(settled["code"], "nothing-to-settle");
+    story.server.state.db.flag_pull_request(&ProjectId::new(1), Vec::new(), "test failed").await.unwrap();
+    let settled = story.act("post", "/api/projects/{id}/publication/settle", "PROJ-001", Value::Null, StatusCode::OK).await;
+    assert_eq!(settled["published"]["status"], json!({"state": "open", "sent_back": 0}));
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     let after = story.call("get", "/api/projects/{id}/landing", "PROJ-001", "?landing=1", Value::Null).await.json();
     assert_eq!((&after["way"]["is"], &after["tasks"], &after["commits"]), (&json!("landed"), &preview["tasks"], &preview["commits"]));
@@ -172,6 +184,11 @@ pub(super) async fn landing(story: &mut Story) {
         (&landed["sha"], &json!("main"), &json!(3), &json!(1))
     );
     assert_eq!(story.get("/api/projects", "").await["items"][0]["landed"], *record);
+    let undone = story.act("post", "/api/projects/{id}/landing/undo", "PROJ-001", json!({"landing": 1}), StatusCode::OK).await;
+    assert_eq!((&undone["sha"], &undone["commits"]), (&preview["base"], &json!(3)));
+    assert_eq!(story.get("/api/projects/{id}/landing", "PROJ-001").await["tasks"], preview["tasks"], "they can land again");
+    assert_eq!(story.server.sample.read("footer.html"), None, "the clean checkout follows");
+    story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 }

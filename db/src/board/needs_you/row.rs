@@ -64,6 +64,13 @@ pub(crate) async fn read(connection: &mut SqliteConnection, caller: &Caller) -> 
         let land = Decision::Land { base_branch: project.base_branch.clone(), tasks: count(row, "tasks")? };
         items.push(of_project(id, project.merged_at.unwrap_or(project.updated_at), land));
     }
+    for project in projects.values() {
+        let Some(published) = &project.published else { continue };
+        let (Some(status), Some(address)) = (&published.status, &published.pull_request) else { continue };
+        if let Some(detail) = status.needs_you.clone() {
+            items.push(of_project(project.id.clone(), project.updated_at, Decision::PullRequest { address: address.clone(), detail }));
+        }
+    }
     over_limits(connection, &mut items).await?;
     // A person who cannot acknowledge messages has none.
     if let Some(name) = caller.person(Right::Work, "reading messages").ok().and_then(|_| caller.name()) {

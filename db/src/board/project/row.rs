@@ -10,12 +10,12 @@ use sqlx::{Row, SqliteConnection};
 use crate::engine::column::{count, json, optional, parsed};
 use crate::error::{Error, Result};
 
-/// Projects, which are named `p`, with their last landings.
+/// Projects, which are named `p`, with their last landings that were not taken back.
 macro_rules! select_project {
     () => {
         "SELECT p.*, l.id AS landing_id, l.base_branch AS landed_branch, l.before_sha AS landed_before, l.sha AS landed_at_sha, l.tip AS landed_tip,
-    l.landed_at, l.landed_by, l.tasks AS landed_tasks, l.commits AS landed_commits
-  FROM projects p LEFT JOIN landings l ON l.id = (SELECT MAX(n.id) FROM landings n WHERE n.project_id = p.id) "
+    l.landed_at, l.landed_by, l.tasks AS landed_tasks, l.commits AS landed_commits, l.pull_request AS landed_pull_request
+  FROM projects p LEFT JOIN landings l ON l.id = (SELECT n.id FROM landings n WHERE n.project_id = p.id AND n.undone_at IS NULL ORDER BY n.id DESC LIMIT 1) "
     };
 }
 
@@ -94,5 +94,7 @@ fn landing_of(row: &SqliteRow) -> Result<Option<Landing>> {
         by: row.try_get::<String, _>("landed_by")?.into(),
         tasks: count(row, "landed_tasks")?,
         commits: count(row, "landed_commits")?,
+        undone_at: None,
+        pull_request: row.try_get("landed_pull_request")?,
     }))
 }

@@ -4,7 +4,7 @@ use domain::runs::land::Landing;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::engine::column::{count, parsed};
+use crate::engine::column::{count, optional, parsed};
 use crate::error::Result;
 
 pub(crate) fn landing_of(row: &SqliteRow) -> Result<Landing> {
@@ -18,5 +18,7 @@ pub(crate) fn landing_of(row: &SqliteRow) -> Result<Landing> {
         by: row.try_get::<String, _>("landed_by")?.into(),
         tasks: count(row, "tasks")?,
         commits: count(row, "commits")?,
+        undone_at: optional(row, "undone_at")?,
+        pull_request: row.try_get("pull_request")?,
     })
 }

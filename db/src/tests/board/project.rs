@@ -74,6 +74,44 @@ async fn project_branch_and_landing_are_recorded() {
 }
 
 #[tokio::test]
+async fn undone_landing_lets_its_tasks_land_again() {
+    let store = Store::board().await;
+    let record = async |tip: &str, sha: &str| store.db.record_landing(&Caller::owner(), &store.project, landing(tip, sha)).await.unwrap();
+    let waiting = async || store.db.project_summaries(&Caller::owner(), false).await.unwrap()[0].ready_to_land;
+    let undo = async |id| store.db.record_undone_landing(&Caller::owner(), &store.project, id).await;
+    assert_eq!(code(store.db.landing_to_undo(&store.project, None).await), "nothing-to-undo");
+    let mut landings = Vec::new();
+    for (tip, sha) in [("one", "landed one"), ("two", "landed two")] {
+        let task = store.task(tip).await;
+        store.complete(&task).await;
+        store
+            .db
+            .record_branch_tip(&store.project, "vibe-relay/PROJ-001", store.project().await.integration_head.as_ref(), &tip.to_owned())
+            .await
+            .unwrap();
+        landings.push(record(tip, sha).await.landed.unwrap().id);
+    }
+    assert_eq!(waiting().await, None);
+    assert_eq!(code(store.db.landing_to_undo(&store.project, Some(landings[0])).await), "not-the-last-landing");
+    assert_eq!(code(undo(landings[0]).await), "not-the-last-landing");
+    let seq = store.db.latest();
+    let (_, last) = store.db.landing_to_undo(&store.project, None).await.unwrap();
+    let project = undo(last.id).await.unwrap();
+    assert_eq!(
+        (project.landed_sha.as_deref(), project.base_head, project.landed.map(|landing| landing.id)),
+        (Some("one"), last.before_sha, Some(landings[0]))
+    );
+    assert_eq!((waiting().await, store.kinds_since(seq).await), (Some(1), vec!["project_landing_undone"]));
+    let facts = store.db.landing_facts(&store.project, None).await.unwrap();
+    assert_eq!(facts.tasks.iter().map(|task| task.title.as_str()).collect::<Vec<_>>(), ["two"]);
+    assert_eq!(facts.landings.iter().map(|landing| landing.undone_at.is_some()).collect::<Vec<_>>(), [true, false], "it is kept");
+    let project = undo(landings[0]).await.unwrap();
+    assert_eq!((project.landed_sha, project.landed, waiting().await), (None, None, Some(2)));
+    assert_eq!(code(undo(landings[0]).await), "nothing-to-undo");
+    store.check_fold().await;
+}
+
+#[tokio::test]
 async fn base_branch_is_recorded_as_it_gains_commits() {
     let store = Store::board().await;
     let record = async |from: &str, to: &str| store.db.record_base_tip(&store.project, &from.to_owned(), &to.to_owned()).await;
@@ -132,6 +170,7 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default(), None).await), "human-only");
     assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, landing("s", "s")).await), "human-only");
+    assert_eq!(code(store.db.record_undone_landing(&Caller::Runner, &store.project, 1).await), "human-only");
     assert_eq!(code(store.db.record_publication(&agent.caller, &store.project, publication("s")).await), "human-only");
     assert_eq!(store.dump().await, before);
 }

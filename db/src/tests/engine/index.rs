@@ -31,6 +31,7 @@ use crate::engine::audit::chain;
 use crate::engine::dialect::words_index::NEWER_WORDS;
 use crate::engine::event_log;
 use crate::figures;
+use crate::runs::publication::issue;
 use crate::runs::{checkpoint, land, limit, snapshot, usage};
 use crate::team::agent::{general, row as agent};
 use crate::team::handshake::row as handshake;
@@ -134,6 +135,8 @@ async fn no_daily_statement_scans_what_grows() {
         format!("{CARD} {}", land::WAITING),
         format!("{CARD} {}", land::BROUGHT),
         format!("{CARD} {}", land::OPEN),
+        issue::TO_CLOSE.to_owned(),
+        issue::OF_ISSUE.to_owned(),
         summary::OPEN.to_owned(),
         summary::AT_WORK.to_owned(),
         summary::last_event_sql(),

@@ -234,6 +234,7 @@ async fn viewer_changes_nothing() {
         code(db.stop_run(&vera, &run).await),
         code(db.message_run(&vera, &run, "x").await),
         code(db.record_landing(&vera, project, landing("a1", "a1")).await),
+        code(db.record_undone_landing(&vera, project, 1).await),
         code(db.record_publication(&vera, project, publication("a1")).await),
         code(db.request_preview(&vera, &PreviewSubject::Task(task.clone())).await),
         code(db.stop_preview(&vera, &PreviewSubject::Task(task.clone())).await),
@@ -241,7 +242,7 @@ async fn viewer_changes_nothing() {
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),
     ];
-    assert_eq!(codes, ["person-role"; 22]);
+    assert_eq!(codes, ["person-role"; 23]);
     assert_eq!(db.latest(), seq);
 }
 

@@ -38,6 +38,7 @@ use crate::warroom::trigger::{TriggerEnd, TriggerWord};
 /// One event of each kind, in the order of the list.
 pub(super) fn every() -> Vec<Event> {
     let (sha, mara) = (|| "a1".to_owned(), || "platform/mara".to_owned());
+    let address = || "https://github.com/ann/site/pull/7".to_owned();
     vec![
         ProjectEvent::Created {}.into(),
         ProjectEvent::Edited {}.into(),
@@ -56,6 +57,12 @@ pub(super) fn every() -> Vec<Event> {
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
         ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
         ProjectEvent::Landed { sha: sha(), base_branch: "main".to_owned(), tasks: 4 }.into(),
+        ProjectEvent::LandingUndone { base_branch: "main".to_owned(), sha: sha(), before: "a0".to_owned(), tasks: 4 }.into(),
+        ProjectEvent::PullRequestSentBack { pull_request: address(), task: TaskId::new(4) }.into(),
+        ProjectEvent::PullRequestNeedsYou { pull_request: address(), detail: "test failed".to_owned() }.into(),
+        ProjectEvent::PullRequestMerged { pull_request: address(), base_branch: "main".to_owned(), sha: sha(), tasks: 4 }.into(),
+        ProjectEvent::PullRequestClosed { pull_request: address() }.into(),
+        ProjectEvent::PullRequestSettled { pull_request: address() }.into(),
         ProjectEvent::Published { remote: "origin".to_owned(), branch: "vibe-relay/PROJ-001".to_owned(), sha: sha(), pull_request: None }.into(),
         PlanEvent::Approved {}.into(),
         PlanEvent::Revised {}.into(),

@@ -19,10 +19,12 @@ use crate::id::{CommentId, GoalId, ProjectId, RunId, TaskId};
 use crate::refusal::*;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::check::CheckRefusal;
+use crate::runs::land::blocking::BlockingFiles;
 use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::permission::{PermissionAnswer, PermissionRefusal};
 use crate::runs::preview::PreviewRefusal;
 use crate::runs::publication::PublicationRefusal;
+use crate::runs::publication::issue::IssueRefusal;
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
 use crate::team::handshake::HandshakeRefusal;
@@ -108,6 +110,16 @@ pub(super) fn every() -> Vec<Refusal> {
             project: ProjectId::new(1),
             path: "/home/ann/other".to_owned(),
             missing: vec!["the tip of main (0123456)".to_owned()],
+        }
+        .into(),
+        LandRefusal::NothingToUndo { project: ProjectId::new(1) }.into(),
+        LandRefusal::NotTheLastLanding { project: ProjectId::new(1), landing: 1, last: 2 }.into(),
+        LandRefusal::MovedSinceLanding { base_branch: "main".to_owned(), landed: "0123456789".to_owned(), found: Some("abcdef0123".to_owned()) }
+            .into(),
+        LandRefusal::LandingPushed { remote_branch: "origin/main".to_owned(), landed: "0123456789".to_owned(), is_merge: true }.into(),
+        LandRefusal::CheckoutDirty {
+            action: "landing",
+            files: Box::new(BlockingFiles { changed: vec!["src/a.rs".to_owned()], ..BlockingFiles::default() }),
         }
         .into(),
         LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".to_owned(), near: vec!["maint".to_owned()] }.into(),
@@ -206,10 +218,16 @@ pub(super) fn every() -> Vec<Refusal> {
         PreviewRefusal::NoFiles { task: TaskId::new(4), status: Status::Backlog }.into(),
         PreviewRefusal::NothingMerged { project: ProjectId::new(1) }.into(),
         PreviewRefusal::NotRunning { name: "TASK-004".to_owned() }.into(),
+        IssueRefusal::NotAnIssue { given: "the menu".to_owned() }.into(),
+        IssueRefusal::NoHost { number: 7 }.into(),
+        IssueRefusal::NoProgram { program: "gh" }.into(),
+        IssueRefusal::NotRead { program: "gh", output: "To get started, run: gh auth login".to_owned() }.into(),
+        IssueRefusal::Imported { address: "https://github.com/ann/site/issues/7".to_owned(), task: TaskId::new(4) }.into(),
         PublicationRefusal::NothingMerged { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::BranchMoved { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoHost { url: "/srv/site.git".to_owned() }.into(),
+        PublicationRefusal::NothingToSettle { project: ProjectId::new(1) }.into(),
         PublicationRefusal::NoProgram { program: "gh" }.into(),
         PublicationRefusal::NotPushed {
             remote: "origin".to_owned(),

@@ -11,6 +11,7 @@ use crate::id::TaskId;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::diff::{DiffSize, FileDiff};
 use crate::runs::evidence::Sha;
+use crate::runs::land::blocking::BlockingFiles;
 use crate::runs::land::{Landing, ReturningCommits};
 use crate::text::excerpt;
 use crate::time::Timestamp;
@@ -97,10 +98,10 @@ pub enum LandingWay {
 pub enum CheckoutEffect {
     /// No checkout has the base branch, so no file is written.
     Untouched {},
-    /// The checkout has no changes that landing would overwrite, and gets the new files.
+    /// The checkout has no changes in files that landing changes, and gets the new files. All other files stay as they are.
     Updated {},
-    /// The checkout has uncommitted changes in these paths, and nothing lands before they are committed or stashed.
-    Blocked { paths: Vec<String> },
+    /// The checkout has changes in files that landing would overwrite, and nothing lands before they are elsewhere.
+    Blocked { files: BlockingFiles },
     /// The base branch is checked out in another folder, and nothing lands before that folder has another branch.
     Elsewhere { path: String },
 }

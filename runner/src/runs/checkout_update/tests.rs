@@ -76,7 +76,7 @@ async fn changed_files_are_kept_and_nothing_is_changed() {
                 assert!(refusal.to_string().contains(path), "{refusal}");
                 assert_eq!(refusal.code(), "checkout-dirty");
             }
-            Ok(LandOutcome::Dirty { paths }) => assert_eq!(paths, [path]),
+            Ok(LandOutcome::Dirty { files }) => assert_eq!(files.paths().collect::<Vec<_>>(), [path]),
             other => panic!("{path}: {other:?}"),
         }
         assert_eq!((board.tip("main"), git(board.sample.top(), &["status", "--porcelain"]).await), before);

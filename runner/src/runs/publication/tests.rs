@@ -1,5 +1,9 @@
 //! Publishing with the real `git`, a bare remote, and a stand-in for `gh` that records its arguments.
 
+mod follow;
+mod gitlab;
+mod issue;
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
@@ -29,7 +33,7 @@ impl Published {
             "gh-stand-in",
             &format!("echo \"$@\" >> {0}\ncase $2 in list) ;; *) echo Creating; echo {ADDRESS}/pull/7 ;; esac", calls.display()),
         );
-        Self { board, tools: Tools { git: Some(git), gh: Some(gh) }, remote, calls }
+        Self { board, tools: Tools { git: Some(git), gh: Some(gh), glab: None }, remote, calls }
     }
 
     async fn merge_work(&self, file: &str) {

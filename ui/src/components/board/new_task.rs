@@ -3,12 +3,13 @@
 use domain::board::task::NewTask;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::publication::issue::IssueImport;
 use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::board::task_form::{TaskDraft, TaskFields};
 use crate::components::dialog::Dialog;
-use crate::components::form::{Form, Sending, non_empty};
+use crate::components::form::{Form, Sending, TextField, has_text, non_empty};
 use crate::moves::Choice;
 
 #[component]
@@ -27,7 +28,15 @@ pub(crate) fn NewTaskDialog(
     let draft = TaskDraft::new(&key, String::new(), String::new(), Vec::new());
     let phase = RwSignal::new(AgentKind::Coder);
     let in_plan = plan.is_some();
+    let issue = RwSignal::new(String::new());
     let send = Callback::new(move |start: bool| {
+        if let Some(issue) = non_empty(issue) {
+            let import = client.import_issue(project.clone(), IssueImport { issue, start });
+            return sending.run(import, move |task| {
+                close.run(());
+                added.into_iter().for_each(|added| added.run(task.id.clone()));
+            });
+        }
         let new = NewTask {
             title: draft.title.get_untracked(),
             description: non_empty(draft.description),
@@ -49,9 +58,17 @@ pub(crate) fn NewTaskDialog(
     let start = (!in_plan).then(|| ("Add and start", Callback::new(move |()| send.run(true))));
     view! {
         <Dialog title=title close=close>
-            <Form verb=verb secondary=start ready=Signal::derive(move || draft.is_ready()) sending=sending submit=move |()| send.run(false) close=close>
-                <TaskFields draft=draft task=None />
+            <Form verb=verb secondary=start ready=Signal::derive(move || draft.is_ready() || has_text(issue)) sending=sending submit=move |()| send.run(false) close=close>
+                <div hidden=move || has_text(issue)>
+                    <TaskFields draft=draft task=None />
+                </div>
                 <Show when=move || !in_plan>
+                    <TextField id="task-issue" label="Or an issue (optional)" value=issue max_length=500 placeholder="7, or its address" />
+                    <Show when=move || has_text(issue)>
+                        <p class="hint">"Title, text and labels come from the issue, marked as written by somebody else. The pull request closes it."</p>
+                    </Show>
+                </Show>
+                <Show when=move || !in_plan && !has_text(issue)>
                     <div class="choices" role="radiogroup" aria-label="Role">
                         <Choice name="phase" title="Coder" detail="One agent implements it on one branch, with one review." value=AgentKind::Coder picked=phase />
                         <Choice name="phase" title="Planner" detail="One agent breaks it into tasks for coders." value=AgentKind::Planner picked=phase />

@@ -65,7 +65,9 @@ fn land_label(tasks: Option<u32>) -> String {
 
 /// The short name of a landing.
 pub(crate) fn landed_label(landing: &Landing) -> String {
-    format!("Landed on {} at {}", landing.base_branch, short(&landing.sha))
+    let way = if landing.pull_request.is_some() { "Merged by pull request into" } else { "Landed on" };
+    let landed = format!("{way} {} at {}", landing.base_branch, short(&landing.sha));
+    if landing.undone_at.is_some() { format!("{landed}, taken back") } else { landed }
 }
 
 /// A badge that opens the page of a landing.

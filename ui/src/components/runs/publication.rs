@@ -1,6 +1,8 @@
 //! Pushing the project branch from the landing page, and its pull request. Must not know what lands.
 
 use domain::runs::evidence::short;
+use domain::runs::publication::host::HostKind;
+use domain::runs::publication::pull_request::{MAX_SENT_BACK, PullRequestState};
 use domain::runs::publication::{Publication, PublicationOffer, PublicationTarget};
 use leptos::prelude::*;
 
@@ -13,15 +15,20 @@ use crate::reader::Reader;
 use crate::store::Store;
 use crate::time::Clock;
 
+/// Asks where the branch can be pushed, and whether a pull request can be opened.
+pub(crate) fn publication_offer() -> LiveList<PublicationOffer> {
+    let (client, data) = (Client::from_context(), ProjectData::from_context());
+    LiveList::new(RwSignal::new(1), |_| true, move || client.publication_target(data.project())).watch()
+}
+
 /// The ways to publish the branch instead of landing it here, and the last time that it was pushed.
 #[component]
-pub(crate) fn PublicationSection() -> impl IntoView {
-    let (client, store, data) = (Client::from_context(), Store::from_context(), ProjectData::from_context());
-    let target = LiveList::new(RwSignal::new(1), |_| true, move || client.publication_target(data.project())).watch();
+pub(crate) fn PublicationSection(target: LiveList<PublicationOffer>) -> impl IntoView {
+    let store = Store::from_context();
     let published = Memo::new(move |_| store.project.with(|project| project.as_ref().and_then(|project| project.published.clone())));
     let offer = move || match (target.value.get(), target.failure.get()) {
-        (Some(PublicationOffer { target: Some(target) }), _) => view! { <Offer target=target /> }.into_any(),
-        (Some(PublicationOffer { target: None }), _) => view! {
+        (Some(PublicationOffer { target: Some(target), can_open }), _) => view! { <Offer target=target can_open=can_open /> }.into_any(),
+        (Some(PublicationOffer { target: None, .. }), _) => view! {
             <p class="faint small-text"><InlineCode text="The repository has no remote. Add one with `git remote add origin URL`.".to_owned() /></p>
         }
         .into_any(),
@@ -30,7 +37,7 @@ pub(crate) fn PublicationSection() -> impl IntoView {
     };
     view! {
         <section class="section" aria-labelledby="publication">
-            <h3 id="publication">"Or publish the branch"</h3>
+            <h3 id="publication">{move || if can_open(target) { "By pull request" } else { "Or publish the branch" }}</h3>
             {offer}
             {move || published.get().map(|published| view! { <Published published=published /> })}
         </section>
@@ -38,16 +45,29 @@ pub(crate) fn PublicationSection() -> impl IntoView {
     .into_any()
 }
 
+/// Whether a pull request is the usual way, because it can be opened.
+pub(crate) fn can_open(offer: LiveList<PublicationOffer>) -> bool {
+    offer.value.with(|offer| offer.as_ref().is_some_and(|offer| offer.can_open))
+}
+
 #[component]
-fn Offer(target: PublicationTarget) -> impl IntoView {
+fn Offer(target: PublicationTarget, can_open: bool) -> impl IntoView {
     let (client, data, sending) = (Client::from_context(), ProjectData::from_context(), Sending::new());
     let PublicationTarget { remote, url, branch, base_branch, repository } = target;
     let publish = move |pull_request| sending.run(client.publish(data.project(), pull_request), |_| {});
     let about = format!("Pushes {branch} to {url} with your own git credentials. {base_branch} stays as it is here and there.");
     let pull_request = repository.map(|repository| {
-        let about = format!("Pushes the branch, and opens a pull request to {base_branch} of {repository} with gh");
+        let program = HostKind::of(&repository).program();
+        let about = format!("Pushes the branch, opens a pull request to {base_branch} of {repository} with {program}, and follows it");
         view! {
-            <button type="button" class="button" title=about disabled=move || sending.is_busy() on:click=move |_| publish(true)>
+            <button
+                type="button"
+                class="button"
+                class:primary=can_open
+                title=about
+                disabled=move || sending.is_busy()
+                on:click=move |_| publish(true)
+            >
                 "Open a pull request"
             </button>
         }
@@ -55,10 +75,10 @@ fn Offer(target: PublicationTarget) -> impl IntoView {
     let buttons = Reader::may_write().then(|| {
         view! {
             <div class="row">
+                {pull_request}
                 <button type="button" class="button" disabled=move || sending.is_busy() on:click=move |_| publish(false)>
                     {format!("Push to {remote}")}
                 </button>
-                {pull_request}
             </div>
         }
     });
@@ -73,7 +93,17 @@ fn Offer(target: PublicationTarget) -> impl IntoView {
 #[component]
 fn Published(published: Publication) -> impl IntoView {
     let clock = Clock::from_context();
-    let Publication { remote, sha, at, pull_request, .. } = published;
+    let Publication { remote, sha, at, pull_request, status, .. } = published;
+    let state = status.map(|status| {
+        let label = match (status.state, status.sent_back) {
+            (PullRequestState::Open, 0) => "open".to_owned(),
+            (PullRequestState::Open, sent_back) => format!("open, came back {sent_back} of {MAX_SENT_BACK} times"),
+            (PullRequestState::Merged, _) => "merged".to_owned(),
+            (PullRequestState::Closed, _) => "closed".to_owned(),
+        };
+        let needs = status.needs_you.map(|detail| view! { <InlineCode text=format!(": {detail}") /> });
+        view! { <span>{label}{needs}</span> }
+    });
     // A program printed it, so only an address of the web becomes a link.
     let link = pull_request.filter(|address| address.starts_with("https://")).map(|address| {
         view! { <a href=address target="_blank" rel="noopener noreferrer">"Pull request"</a> }
@@ -83,6 +113,7 @@ fn Published(published: Publication) -> impl IntoView {
             <span>"Pushed " <code>{short(&sha).to_owned()}</code> " to " {remote}</span>
             <time class="faint" datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
             {link}
+            {state}
         </p>
     }
 }

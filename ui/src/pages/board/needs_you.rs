@@ -106,6 +106,7 @@ const fn glyph_of(decision: &Decision) -> (Glyph, Tone, &'static str) {
         Decision::Budget { .. } => (Glyph::Pause, Tone::Warn, "Limit"),
         Decision::Plan { .. } => (Glyph::HalfRing, Tone::Warn, "Plan"),
         Decision::Land { .. } => (Glyph::CheckRing, Tone::Good, "Ready to land"),
+        Decision::PullRequest { .. } => (Glyph::Failed, Tone::Bad, "Pull request"),
         Decision::Message { .. } => (Glyph::Ring, Tone::Warn, "Message"),
     }
 }
@@ -115,6 +116,7 @@ fn heading(decision: &Decision) -> String {
     match decision {
         Decision::Plan { tasks } => format!("A plan with {tasks} {} waits", plural(*tasks, "task", "tasks")),
         Decision::Land { base_branch, .. } => format!("Ready to land on {base_branch}"),
+        Decision::PullRequest { .. } => "The pull request needs you".to_owned(),
         Decision::Budget { .. } => "A limit is reached".to_owned(),
         Decision::Message { from, .. } => format!("{} wrote to you", name_heading(from)),
         Decision::Question { .. } | Decision::Permission { .. } | Decision::Review { .. } | Decision::Attention { .. } => String::new(),
@@ -126,6 +128,7 @@ fn detail(decision: &Decision) -> String {
         Decision::Question { question } => question.question.clone(),
         Decision::Permission { .. } => String::new(),
         Decision::Review { detail, .. } | Decision::Attention { detail, .. } | Decision::Budget { detail, .. } => sentence(detail),
+        Decision::PullRequest { detail, .. } => sentence(detail),
         Decision::Plan { .. } => "Nothing starts until you start the plan.".to_owned(),
         Decision::Land { tasks, .. } => format!("{tasks} {} merged into the project branch.", plural(*tasks, "task is", "tasks are")),
         Decision::Message { excerpt, .. } => excerpt.clone(),
@@ -178,6 +181,11 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
         }
         Decision::Land { .. } => project_id
             .map(|project| view! { <div class="row"><GoTo label="Review and land" route=Route::Land { project, landing: None } /></div> }.into_any()),
+        Decision::PullRequest { address, .. } => project_id.map(|project| {
+            let (label, settle) = ("I have looked", settle_pull_request(client, project.clone()));
+            let route = Route::Land { project, landing: None };
+            view! { <div class="row">{external(address)}{act(label, settle)}<GoTo label="Open the landing page" route=route /></div> }.into_any()
+        }),
         Decision::Message { message, .. } => {
             let read = Callback::new(move |()| client.act(client.read_message(message), |_| {}));
             let answer = project_id.map(|project| {
@@ -187,6 +195,16 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
             Some(view! { <div class="row">{answer}{act("Mark as read", read)}</div> }.into_any())
         }
     }
+}
+
+fn settle_pull_request(client: Client, project: ProjectId) -> Callback<()> {
+    Callback::new(move |()| client.act(client.settle_pull_request(project.clone()), |_| {}))
+}
+
+/// A link to another site. A program printed the address, so only one of the web becomes a link.
+fn external(address: String) -> impl IntoView {
+    let address = Some(address).filter(|address| address.starts_with("https://"));
+    address.map(|address| view! { <a class="button" href=address target="_blank" rel="noopener noreferrer">"Open the pull request"</a> })
 }
 
 /// Raises the limit of a task, or of a project.

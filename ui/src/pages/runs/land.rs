@@ -15,6 +15,7 @@ use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
 use crate::components::badge::team::name_label;
 use crate::components::copy_button::CopyField;
+use crate::components::form::Sending;
 use crate::components::glyph::{Glyph, StateGlyph};
 use crate::components::icon::{BRANCH, Icon};
 use crate::components::inline_code::{InlineCode, sentence};
@@ -22,7 +23,7 @@ use crate::components::runs::land::check::{LandCheck, checks, counted};
 use crate::components::runs::land::contents::LandingContents;
 use crate::components::runs::land::{can_land, landed_label};
 use crate::components::runs::preview::AppBox;
-use crate::components::runs::publication::PublicationSection;
+use crate::components::runs::publication::{PublicationSection, can_open, publication_offer};
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -166,6 +167,7 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
         _ => None,
     };
     let (tasks, to) = (preview.tasks.len(), preview.to_branch.clone());
+    let offer = publication_offer();
     let facts = checks(&preview).into_iter().map(|check| view! { <Check check=check /> }).collect_view();
     let confirmation = returning.as_ref().map(|returning| returning.confirmation.clone());
     let act = Callback::new(move |()| land.run(confirmation.clone()));
@@ -201,7 +203,8 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                     view! {
                         <button
                             type="button"
-                            class="button primary big"
+                            class="button big"
+                            class:primary=move || !can_open(offer)
                             title="Ctrl+Enter"
                             aria-keyshortcuts="Control+Enter"
                             aria-describedby="land-about"
@@ -220,7 +223,7 @@ fn PendingSide(preview: LandingPreview, sending: RwSignal<bool>, land: Callback<
                 <p id="land-about" class="faint small-text">{about}</p>
             </div>
             <ProjectApp />
-            <PublicationSection />
+            <PublicationSection target=offer />
         </aside>
     }
 }
@@ -278,21 +281,29 @@ fn LandedHead(landing: Landing) -> impl IntoView {
     let (store, navigation, data) = (Store::from_context(), Navigation::from_context(), ProjectData::from_context());
     let count = |count: u32, noun| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let about = format!(
-        "By {} at {}, with {} and {}. Nothing was pushed.",
+        "By {} at {}, with {} and {}. {}",
         name_label(&landing.by.to_string()),
         local_time(landing.at),
         count(landing.tasks, "task"),
-        count(landing.commits, "commit")
+        count(landing.commits, "commit"),
+        match (landing.undone_at, &landing.pull_request) {
+            (Some(at), _) => format!("Taken back at {}.", local_time(at)),
+            (None, Some(_)) => format!("Pull to have it on {} here.", landing.base_branch),
+            (None, None) => "Nothing was pushed.".to_owned(),
+        }
     );
     let can_land = can_land(store);
     let next = Route::Land { project: data.project(), landing: None };
+    let (glyph, tone, label) =
+        if landing.undone_at.is_some() { (Glyph::Ring, Tone::Neutral, "Taken back") } else { (Glyph::Done, Tone::Good, "Done") };
     view! {
         <section class="landed" role="status">
-            <h2><StateGlyph glyph=Glyph::Done tone=Tone::Good label="Done" />
+            <h2><StateGlyph glyph=glyph tone=tone label=label />
                 {landed_label(&landing)}</h2>
             <p class="soft">{about}</p>
             <div class="row">
                 <BackToBoard primary=true />
+                <UndoButton landing=landing />
                 <Show when=move || can_land.get()>
                     <a class="button" href=next.path() on:click={
                         let next = next.clone();
@@ -304,11 +315,37 @@ fn LandedHead(landing: Landing) -> impl IntoView {
     }
 }
 
+/// The button that takes the last landing back. Landing again is the way to undo that, so it asks nothing.
+#[component]
+fn UndoButton(landing: Landing) -> impl IntoView {
+    let (client, store, navigation, data) = (Client::from_context(), Store::from_context(), Navigation::from_context(), ProjectData::from_context());
+    let (sending, number) = (Sending::new(), landing.id);
+    let is_last = Memo::new(move |_| {
+        store.project.with(|project| project.as_ref().and_then(|project| project.landed.as_ref()).is_some_and(|last| last.id == number))
+    });
+    let about = format!(
+        "Sets {} back to {}, and the files of your checkout of it. Refused once it was pushed.",
+        landing.base_branch,
+        short(&landing.before_sha)
+    );
+    let undo = move |_| {
+        sending.run(client.undo_landing(data.project(), number), move |_| navigation.go(Route::Land { project: data.project(), landing: None }));
+    };
+    let may_write = Reader::may_write() && landing.before_sha != landing.sha && landing.pull_request.is_none();
+    view! {
+        <Show when=move || may_write && is_last.get()>
+            <button type="button" class="button" title=about.clone() disabled=move || sending.is_busy() on:click=undo>
+                "Take it back"
+            </button>
+        </Show>
+    }
+}
+
 /// The branch before and after, how to push it, and the other landings.
 #[component]
 fn LandedSide(landing: Landing, all: Vec<Landing>) -> impl IntoView {
     let (navigation, project) = (Navigation::from_context(), ProjectData::from_context().project());
-    let push = format!("git push origin {}", landing.base_branch);
+    let push = (landing.undone_at.is_none() && landing.pull_request.is_none()).then(|| format!("git push origin {}", landing.base_branch));
     let others = all.into_iter().filter(|other| other.id != landing.id).map(|other| {
         let route = Route::Land { project: project.clone(), landing: Some(other.id) };
         view! {
@@ -328,7 +365,7 @@ fn LandedSide(landing: Landing, all: Vec<Landing>) -> impl IntoView {
                 <dt>"After"</dt>
                 <dd><code>{short(&landing.sha).to_owned()}</code></dd>
             </dl>
-            <CopyField label="To push it" text=push />
+            {push.map(|push| view! { <CopyField label="To push it" text=push /> })}
             <section class="section" aria-label="Other landings">
                 <h3>"Other landings"</h3>
                 {none}

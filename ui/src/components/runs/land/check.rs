@@ -90,11 +90,13 @@ fn checkout(preview: &LandingPreview) -> LandCheck {
     let to = &preview.to_branch;
     match &preview.change.checkout {
         CheckoutEffect::Untouched {} => LandCheck::new(Tone::Good, "Your checkout stays as it is", format!("It has another branch than {to}")),
-        CheckoutEffect::Updated {} => LandCheck::new(Tone::Good, "Your checkout gets the new files", "Your uncommitted files stay untouched"),
-        CheckoutEffect::Blocked { paths } => LandCheck::new(
+        CheckoutEffect::Updated {} => {
+            LandCheck::new(Tone::Good, "Your checkout gets the new files", "Your own changes are in other files, and stay as they are")
+        }
+        CheckoutEffect::Blocked { files } => LandCheck::new(
             Tone::Bad,
-            "Your checkout has changes that landing would overwrite",
-            format!("{}. Commit or stash these files, then land again.", named(paths)),
+            format!("Your checkout has changes in {} that landing would overwrite", counted(files.paths().count(), "file")),
+            format!("{} Then land again.", files.steps()),
         ),
         CheckoutEffect::Elsewhere { path } => {
             LandCheck::new(Tone::Bad, format!("{to} is checked out in another folder"), format!("Switch {path} to another branch, then land again."))
@@ -143,6 +145,7 @@ mod tests {
     use domain::id::TaskId;
     use domain::runs::agent_kind::AgentKind;
     use domain::runs::diff::DiffSize;
+    use domain::runs::land::blocking::BlockingFiles;
     use domain::runs::land::preview::LandingChange;
 
     use super::*;
@@ -197,7 +200,7 @@ mod tests {
             [
                 "good: Every task was reviewed (2 by the reviewer, 1 by you)",
                 "good: main has not moved (Fast-forward from c41f0aa to 1b7d9e2)",
-                "good: Your checkout gets the new files (Your uncommitted files stay untouched)",
+                "good: Your checkout gets the new files (Your own changes are in other files, and stay as they are)",
                 "good: No task stays open (The project is finished)",
             ]
         );
@@ -206,14 +209,15 @@ mod tests {
     #[test]
     fn blocking_facts_come_first_and_say_what_to_do() {
         let paths = (1..=7).map(|number| format!("f{number}")).collect::<Vec<_>>();
-        let preview = preview(LandingWay::Conflict { paths: vec!["a".to_owned()] }, CheckoutEffect::Blocked { paths }, vec![task(2, None)], 2);
+        let files = BlockingFiles { changed: paths, untracked: vec!["new".to_owned()], ..BlockingFiles::default() };
+        let preview = preview(LandingWay::Conflict { paths: vec!["a".to_owned()] }, CheckoutEffect::Blocked { files }, vec![task(2, None)], 2);
         assert!(preview.is_blocked());
         assert_eq!(
             lines(&preview),
             [
                 "bad: main and vibe-relay/PROJ-001 changed the same lines (a. Create a task that merges main into its branch, then land again.)",
-                "bad: Your checkout has changes that landing would overwrite (f1, f2, f3, f4, f5, and 2 more. Commit or stash these files, then land \
-                 again.)",
+                "bad: Your checkout has changes in 8 files that landing would overwrite (Commit or stash f1, f2, f3, f4, f5, and 2 more. Move new \
+                 away. Then land again.)",
                 "warn: 1 task without a review ()",
                 "neutral: 2 tasks stay open (They go on and can land later)",
             ]

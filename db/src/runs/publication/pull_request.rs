@@ -1,0 +1,213 @@
+//! Following the pull requests of projects: which are open, and what came of them. Must not ask their hosts.
+
+use domain::board::project::{Project, ProjectEvent};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
+use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::publication::pull_request::{PullRequestState, PullRequestStatus};
+use domain::runs::publication::{Publication, PublicationRefusal};
+use sqlx::AssertSqlSafe;
+
+use crate::board::finished::write as finished;
+use crate::board::project::row::{self as projects, select_project};
+use crate::board::task::row as tasks;
+use crate::board::task::write::{NewTaskRow, insert};
+use crate::caller::Caller;
+use crate::consequences::task_changed::task_changed;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::runs::publication::store;
+
+/// The projects whose pull request is open. The index has no other.
+pub(crate) const FOLLOWED: &str = concat!(select_project!(), "WHERE p.pull_request_open = 1 AND p.archived_at IS NULL ORDER BY p.id");
+
+/// A pull request that was merged on its host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedPullRequest {
+    /// The tip of its branch that was merged.
+    pub tip: Sha,
+    pub base_branch: String,
+    /// The tasks whose work the tip has.
+    pub tasks: Vec<TaskId>,
+    pub commits: u32,
+}
+
+impl Db {
+    /// Lists the projects whose pull request is open. The cost grows with these alone.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn followed_projects(&self) -> Result<Vec<Project>> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query(AssertSqlSafe(FOLLOWED)).fetch_all(&mut *connection).await?;
+        rows.iter().map(projects::project_of).collect()
+    }
+
+    /// Records that work merged since was pushed to an open pull request.
+    ///
+    /// # Errors
+    /// When the project is not published any more.
+    pub async fn record_push(&self, id: &ProjectId, sha: &Sha) -> Result<()> {
+        let sha = sha.clone();
+        self.change_pull_request(id, move |published, at| {
+            (published.sha, published.at) = (sha.clone(), at);
+            let Publication { remote, branch, pull_request, .. } = published.clone();
+            ProjectEvent::Published { remote, branch, sha, pull_request }
+        })
+        .await
+    }
+
+    /// Creates the task about failed checks and remarks, which are named by `seen` and do not come back again.
+    ///
+    /// # Errors
+    /// When the project is not published any more, or a text is invalid.
+    pub async fn send_pull_request_back(&self, id: &ProjectId, seen: Vec<String>, new: NewTask) -> Result<Task> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let mut published = published(tx, &id).await?;
+                let (fields, phase) = (new.fields()?, AgentKind::Coder);
+                let row = NewTaskRow { project: id.clone(), parent: None, fields, phase, status: Status::Backlog, held_by: None, round: None };
+                let task = insert(tx, &Caller::Runner, row).await?;
+                let mut status = published.status.take().unwrap_or_default();
+                status.sent_back += 1;
+                status.seen.extend(seen);
+                status.task = Some(task.clone());
+                published.status = Some(status);
+                store(tx, &id, &published).await?;
+                let pull_request = published.pull_request.unwrap_or_default();
+                tx.record_for_project(&Caller::Runner, &id, ProjectEvent::PullRequestSentBack { pull_request, task: task.clone() });
+                task_changed(tx, &Caller::Runner, &id, &task).await?;
+                tasks::task(&mut tx.connection, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Records that a person has to look at an open pull request.
+    ///
+    /// # Errors
+    /// When the project is not published any more.
+    pub async fn flag_pull_request(&self, id: &ProjectId, seen: Vec<String>, detail: &str) -> Result<()> {
+        let detail = detail.to_owned();
+        self.change_pull_request(id, move |published, _| {
+            let status = published.status.get_or_insert_default();
+            status.seen.extend(seen);
+            status.needs_you = Some(detail.clone());
+            ProjectEvent::PullRequestNeedsYou { pull_request: published.pull_request.clone().unwrap_or_default(), detail }
+        })
+        .await
+    }
+
+    /// Records that somebody closed the pull request without merging it. A person has to look.
+    ///
+    /// # Errors
+    /// When the project is not published any more.
+    pub async fn record_closed_pull_request(&self, id: &ProjectId) -> Result<()> {
+        self.change_pull_request(id, |published, _| {
+            let status = published.status.get_or_insert_default();
+            status.state = PullRequestState::Closed;
+            status.needs_you = Some("somebody closed it without merging it".to_owned());
+            ProjectEvent::PullRequestClosed { pull_request: published.pull_request.clone().unwrap_or_default() }
+        })
+        .await
+    }
+
+    /// Records that the pull request was merged on its host, which lands its work.
+    ///
+    /// # Errors
+    /// When the project is not published any more.
+    pub async fn record_merged_pull_request(&self, id: &ProjectId, merged: MergedPullRequest) -> Result<Project> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let mut published = published(tx, &id).await?;
+                let project = projects::read(&mut tx.connection, &id).await?;
+                let pull_request = published.pull_request.clone().unwrap_or_default();
+                let MergedPullRequest { tip, base_branch, tasks, commits } = merged;
+                let count = i64::try_from(tasks.len()).unwrap_or(i64::MAX);
+                let landing: i64 = sqlx::query_scalar(
+                    "INSERT INTO landings (project_id, base_branch, before_sha, sha, tip, landed_at, landed_by, tasks, commits, pull_request)
+                     VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9) RETURNING id",
+                )
+                .bind(id.as_str())
+                .bind(&base_branch)
+                .bind(&project.base_head)
+                .bind(&tip)
+                .bind(tx.now.to_string())
+                .bind(published.by.to_string())
+                .bind(count)
+                .bind(i64::from(commits))
+                .bind(&pull_request)
+                .fetch_one(&mut tx.connection)
+                .await?;
+                for task in &tasks {
+                    let brought =
+                        "UPDATE tasks SET landing_id = $2 WHERE id = $1 AND project_id = $3 AND merged_sha IS NOT NULL AND landing_id IS NULL";
+                    sqlx::query(brought).bind(task.as_str()).bind(landing).bind(id.as_str()).execute(&mut tx.connection).await?;
+                }
+                finished::recount_to_land(tx, &id).await?;
+                sqlx::query("UPDATE projects SET landed_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&tip).execute(&mut tx.connection).await?;
+                published.status =
+                    Some(PullRequestStatus { state: PullRequestState::Merged, needs_you: None, ..published.status.take().unwrap_or_default() });
+                store(tx, &id, &published).await?;
+                let tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+                tx.record_for_project(&Caller::Runner, &id, ProjectEvent::PullRequestMerged { pull_request, base_branch, sha: tip, tasks });
+                projects::read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// A person looked: an open pull request is followed again, and a closed one is forgotten.
+    ///
+    /// # Errors
+    /// When the caller is not a person who may work, or there is no pull request that needs one.
+    pub async fn settle_pull_request(&self, caller: &Caller, id: &ProjectId) -> Result<Project> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_person("settling a pull request")?;
+                let mut published = published(tx, &id).await?;
+                let waiting = published.status.as_ref().filter(|status| status.needs_you.is_some());
+                let status = waiting.cloned().ok_or_else(|| PublicationRefusal::NothingToSettle { project: id.clone() })?;
+                let pull_request = published.pull_request.clone().unwrap_or_default();
+                if status.state == PullRequestState::Open {
+                    published.status = Some(PullRequestStatus { sent_back: 0, needs_you: None, ..status });
+                } else {
+                    (published.status, published.pull_request) = (None, None);
+                }
+                store(tx, &id, &published).await?;
+                tx.record_for_project(&caller, &id, ProjectEvent::PullRequestSettled { pull_request });
+                projects::read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    async fn change_pull_request(
+        &self,
+        id: &ProjectId,
+        change: impl FnOnce(&mut Publication, domain::time::Timestamp) -> ProjectEvent + Send + 'static,
+    ) -> Result<()> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let mut published = published(tx, &id).await?;
+                let event = change(&mut published, tx.now);
+                store(tx, &id, &published).await?;
+                tx.record_for_project(&Caller::Runner, &id, event);
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+async fn published(tx: &mut Tx, id: &ProjectId) -> Result<Publication> {
+    let published = projects::read(&mut tx.connection, id).await?.published;
+    Ok(published.ok_or_else(|| PublicationRefusal::NothingToSettle { project: id.clone() })?)
+}

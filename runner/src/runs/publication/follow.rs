@@ -1,0 +1,136 @@
+//! Follows the open pull requests: pushes what was merged since, sends failed checks and remarks back as tasks, and notices when one was
+//! merged or closed. The looks are far apart, and only open pull requests are looked at.
+//!
+//! Must not decide what follows from what a host says; `domain` does.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use db::{Db, MergedPullRequest};
+use domain::board::project::Project;
+use domain::id::TaskId;
+use domain::runs::evidence::Sha;
+use domain::runs::publication::pull_request::{NextStep, PullRequestState, task_about};
+use domain::runs::publication::{Publication, PublicationTarget};
+use tokio::time::sleep;
+
+use super::host::Host;
+use super::{Carrier, Tools, delete_branch, push};
+use crate::runs::checkout::{CheckoutError, with_files};
+
+/// The pause between two looks at all open pull requests.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// Commits that are counted.
+const MAX_COUNTED: usize = 10_000;
+
+/// Looks at the open pull requests until the store closes. Without one, it costs a look at an empty index.
+pub(crate) async fn run(db: Db) {
+    loop {
+        sleep(INTERVAL).await;
+        let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+        match follow_all(&db, &tools).await {
+            Err(db::Error::Closed) => return,
+            Err(error) => tracing::warn!(%error, "the open pull requests were not read; that is tried again"),
+            Ok(()) => {}
+        }
+    }
+}
+
+async fn follow_all(db: &Db, tools: &Tools) -> db::Result<()> {
+    for project in db.followed_projects().await? {
+        // One host that does not answer must not keep the others from being asked.
+        if let Err(error) = follow(db, tools, &project).await {
+            tracing::warn!(project = %project.id, %error, "the pull request was not followed; that is tried again");
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FollowError {
+    #[error(transparent)]
+    Store(#[from] db::Error),
+    #[error(transparent)]
+    Repository(#[from] CheckoutError),
+    #[error("{0}")]
+    Host(String),
+}
+
+/// Looks at the open pull request of a project once.
+pub(super) async fn follow(db: &Db, tools: &Tools, project: &Project) -> Result<(), FollowError> {
+    let Some(published) = &project.published else { return Ok(()) };
+    let Some(address) = &published.pull_request else { return Ok(()) };
+    let (branch, base, git_dir) = (published.branch.clone(), project.base_branch.clone(), PathBuf::from(&project.git_dir));
+    let project_branch = project.integration_branch.clone();
+    let found = with_files(&git_dir, move |repository| Ok((repository.publication_target(&branch, &base)?, repository.ref_sha(&project_branch)?)));
+    let (Some(target), tip) = found.await? else { return Err(FollowError::Host("the repository has no remote any more".to_owned())) };
+    let carrier = Carrier::at(db, &format!("{}-followed", project.id)).make(project).await?;
+    let looked = look(db, tools, project, (published, address), (&target, tip), &carrier).await;
+    carrier.remove().await;
+    looked
+}
+
+async fn look(
+    db: &Db,
+    tools: &Tools,
+    project: &Project,
+    (published, address): (&Publication, &str),
+    (target, tip): (&PublicationTarget, Option<Sha>),
+    carrier: &Carrier,
+) -> Result<(), FollowError> {
+    let host = Host::choose(tools, target, &carrier.folder).map_err(|refusal| FollowError::Host(refusal.to_string()))?;
+    let news = host.news(address).await.map_err(FollowError::Host)?;
+    let known = published.status.clone().unwrap_or_default();
+    let is_waiting = match &known.task {
+        Some(task) => db.task(task).await?.card.status.is_open(),
+        None => false,
+    };
+    let step = known.next_step(&news, &published.sha, is_waiting);
+    match step {
+        NextStep::Merged => {
+            let merged = merged(db, project, (&news.head, &published.sha), target).await?;
+            if let Some(git) = &tools.git {
+                // Somebody may have removed it already, and a branch that went on is kept.
+                if let Err(output) = delete_branch(git, &carrier.folder, target, &news.head).await {
+                    tracing::info!(branch = target.branch, output, "the branch of a merged pull request was not removed");
+                }
+            }
+            db.record_merged_pull_request(&project.id, merged).await?;
+        }
+        NextStep::Closed => db.record_closed_pull_request(&project.id).await?,
+        NextStep::AskPerson { seen, detail } => db.flag_pull_request(&project.id, seen, &detail).await?,
+        NextStep::SendBack { seen, mut checks, remarks } => {
+            host.read_logs(&mut checks).await;
+            db.send_pull_request_back(&project.id, seen, task_about(address, &checks, &remarks)).await?;
+        }
+        NextStep::Wait => {}
+    }
+    // Only the tip that the store recorded is pushed, as the first time.
+    let recorded = project.integration_head.clone().filter(|recorded| tip.as_ref() == Some(recorded) && *recorded != published.sha);
+    if let (Some(tip), Some(git), true) = (recorded, &tools.git, news.state == PullRequestState::Open) {
+        push(git, &carrier.folder, target, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
+        db.record_push(&project.id, &tip).await?;
+    }
+    Ok(())
+}
+
+/// Finds the tasks whose work a merged tip has. What others added to the branch is not here, so the pushed tip stands for it then.
+async fn merged(db: &Db, project: &Project, (head, pushed): (&Sha, &Sha), target: &PublicationTarget) -> Result<MergedPullRequest, FollowError> {
+    let mut waiting = Vec::new();
+    for card in db.landing_facts(&project.id, None).await?.tasks {
+        waiting.push((card.id.clone(), db.task(&card.id).await?.merged_sha));
+    }
+    let (base, head, pushed, base_branch) = (project.base_head.clone(), head.clone(), pushed.clone(), target.base_branch.clone());
+    let found = with_files(Path::new(&project.git_dir), move |repository| {
+        let tip = if repository.has_commit(&head)? { head } else { pushed };
+        let mut tasks: Vec<TaskId> = Vec::new();
+        for (task, sha) in waiting {
+            if sha.map(|sha| repository.is_ancestor(&sha, &tip)).transpose()?.unwrap_or(false) {
+                tasks.push(task);
+            }
+        }
+        let commits = u32::try_from(repository.log(&base, &tip, MAX_COUNTED)?.len()).unwrap_or(u32::MAX);
+        Ok(MergedPullRequest { tip, base_branch, tasks, commits })
+    });
+    Ok(found.await?)
+}
