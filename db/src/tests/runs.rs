@@ -10,7 +10,7 @@ mod merge;
 mod parking;
 mod pause;
 mod permission;
-mod publication;
+pub(super) mod publication;
 mod reference;
 mod rescue;
 mod run;
