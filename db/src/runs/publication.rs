@@ -4,9 +4,11 @@ pub(crate) mod issue;
 pub(crate) mod pull_request;
 
 use domain::board::project::{Project, ProjectEvent};
+use domain::board::task::{NewTask, TaskFields};
 use domain::id::ProjectId;
 use domain::runs::publication::Publication;
 use domain::runs::publication::pull_request::PullRequestState;
+use domain::runs::publication::task_text::TaskText;
 
 use crate::board::project::row as projects;
 use crate::caller::Caller;
@@ -46,4 +48,9 @@ async fn store(tx: &mut Tx, id: &ProjectId, published: &Publication) -> Result<(
         .execute(&mut tx.connection)
         .await?;
     Ok(())
+}
+
+/// The fields of a task whose text came from outside.
+fn fields_of(TaskText { title, description }: TaskText) -> Result<TaskFields> {
+    Ok(NewTask { title, description: Some(description), ..NewTask::default() }.fields()?)
 }

@@ -12,7 +12,7 @@ mod parking;
 mod pause;
 mod permission;
 mod preview;
-mod publication;
+pub(super) mod publication;
 mod reference;
 mod rescue;
 mod run;

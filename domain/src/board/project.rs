@@ -222,7 +222,7 @@ events! {
         Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
-        /// The last landing was taken back: the base branch is where it was before.
+        /// The last landing was undone: the base branch is where it was before.
         LandingUndone "project_landing_undone" { base_branch: String, sha: Sha, before: Sha, tasks: u32 }
         /// Failed checks or remarks of the pull request came back as a task.
         PullRequestSentBack "pull_request_sent_back" { pull_request: String, task: TaskId }

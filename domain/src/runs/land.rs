@@ -36,7 +36,7 @@ pub struct Landing {
     pub tasks: u32,
     /// The number of commits that it added to the base branch.
     pub commits: u32,
-    /// When it was taken back. Its tasks wait to be landed again.
+    /// When it was undone. Its tasks wait to be landed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_at: Option<Timestamp>,
     /// The pull request by which it landed, on the base branch of the remote.
@@ -94,7 +94,7 @@ refusals! {
         SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
-        #[error("{project} has no landing that can be taken back")]
+        #[error("{project} has no landing that can be undone")]
         NothingToUndo { project: ProjectId } => Unprocessable "nothing-to-undo",
         #[error("landing {landing} is not the last one of {project}, which is {last}; nothing was changed")]
         NotTheLastLanding { project: ProjectId, landing: i64, last: i64 } => Conflict "not-the-last-landing",

@@ -3,6 +3,7 @@
 pub mod host;
 pub mod issue;
 pub mod pull_request;
+pub mod task_text;
 pub mod text;
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub struct Publication {
     /// The address of the open pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<String>,
-    /// What is known of the pull request.
+    /// The state of the pull request, as far as it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PullRequestStatus>,
 }

@@ -51,7 +51,8 @@ impl Repository {
             handle.checkout_tree(&commit(new)?, Some(CheckoutBuilder::new().safe().overwrite_ignored(false))).attempting(attempted)?;
         } else {
             let mut options = limited_to(found.landed.iter());
-            // What an interrupted landing wrote, or what a snapshot keeps, looks like a change. Otherwise git looks at each file once more before it writes the first.
+            // Files that an interrupted landing wrote, or that a snapshot keeps, look like changes. Otherwise git looks at each file once more
+            // before it writes the first.
             let options = if found.is_interrupted { options.force() } else { options.safe() };
             handle.checkout_tree(&commit(new)?, Some(options)).attempting(attempted)?;
         }

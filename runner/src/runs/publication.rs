@@ -70,7 +70,7 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let carrier = Carrier::at(db, id.as_str());
     let host = if options.pull_request { Some(Host::choose(tools, &target, &carrier.folder)?) } else { None };
     let git = tools.git.as_deref().ok_or(PublicationRefusal::NoProgram { program: "git" })?;
-    let carrier = carrier.make(&project).await?;
+    let carrier = carrier.create(&project).await?;
     let issues = db.issues_to_close(id).await?;
     let text = pull_request_text(&project, &facts.tasks, &closing_lines(target.repository.as_deref().unwrap_or_default(), &issues));
     let pushed = push(git, &carrier.folder, &target, &tip).await;
@@ -146,7 +146,7 @@ impl Carrier {
         Self { folder: db.folder().join(FOLDER).join(format!("{name}.git")) }
     }
 
-    async fn make(self, project: &Project) -> db::Result<Self> {
+    async fn create(self, project: &Project) -> db::Result<Self> {
         let folder = self.folder.clone();
         with_files(Path::new(&project.git_dir), move |repository| repository.make_carrier(&folder)).await?;
         Ok(self)

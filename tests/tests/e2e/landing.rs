@@ -65,7 +65,7 @@ async fn merge_conflict_returns_to_its_coder() {
 }
 
 #[tokio::test]
-async fn dirty_checkout_stays_while_work_lands_and_is_taken_back() {
+async fn dirty_checkout_stays_while_work_lands_and_is_undone() {
     let server = support::scripted(SCENARIO).await;
     let repository = server.repository();
     for (file, content) in [("edited.md", "one\n"), ("staged.md", "one\n"), ("deleted.md", "one\n")] {

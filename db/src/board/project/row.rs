@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::engine::column::{count, json, optional, parsed};
 use crate::error::{Error, Result};
 
-/// Projects, which are named `p`, with their last landings that were not taken back.
+/// Projects, which are named `p`, with their last landings that were not undone.
 macro_rules! select_project {
     () => {
         "SELECT p.*, l.id AS landing_id, l.base_branch AS landed_branch, l.before_sha AS landed_before, l.sha AS landed_at_sha, l.tip AS landed_tip,

@@ -11,7 +11,7 @@ use crate::engine::open::Db;
 use crate::error::Result;
 
 impl Db {
-    /// Returns the last landing of a project, which alone can be taken back.
+    /// Returns the last landing of a project, which alone can be undone.
     ///
     /// # Errors
     /// When the project does not exist, has no landing that moved its base branch, or `asked` is not the last one.

@@ -13,6 +13,7 @@ use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::engine::open::Db;
 use crate::error::Result;
+use crate::runs::publication::fields_of;
 
 /// The issues of the merged work that waits to be landed.
 pub(crate) const TO_CLOSE: &str = "SELECT DISTINCT issue FROM tasks
@@ -36,7 +37,7 @@ impl Db {
                 if let Some(task) = known.fetch_optional(&mut tx.connection).await? {
                     return Err(IssueRefusal::Imported { address: issue.address, task: task.parse::<TaskId>()? }.into());
                 }
-                let (fields, held_by) = (issue.task(start).fields()?, (!start).then_some(HeldBy::Human));
+                let (fields, held_by) = (fields_of(issue.task())?, (!start).then_some(HeldBy::Human));
                 let (parent, phase, status, round) = (None, AgentKind::Coder, Status::Backlog, None);
                 let id = insert(tx, caller, NewTaskRow { project: project.clone(), parent, fields, phase, status, held_by, round }).await?;
                 sqlx::query("UPDATE tasks SET issue = $2 WHERE id = $1").bind(id.as_str()).bind(&issue.address).execute(&mut tx.connection).await?;

@@ -2,11 +2,12 @@
 
 use domain::board::project::{Project, ProjectEvent};
 use domain::board::status::Status;
-use domain::board::task::{NewTask, Task};
+use domain::board::task::Task;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::publication::pull_request::{PullRequestState, PullRequestStatus};
+use domain::runs::publication::task_text::TaskText;
 use domain::runs::publication::{Publication, PublicationRefusal};
 use sqlx::AssertSqlSafe;
 
@@ -19,7 +20,7 @@ use crate::consequences::task_changed::task_changed;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::runs::publication::store;
+use crate::runs::publication::{fields_of, store};
 
 /// The projects whose pull request is open. The index has no other.
 pub(crate) const FOLLOWED: &str = concat!(select_project!(), "WHERE p.pull_request_open = 1 AND p.archived_at IS NULL ORDER BY p.id");
@@ -49,7 +50,7 @@ impl Db {
     /// Records that work merged since was pushed to an open pull request.
     ///
     /// # Errors
-    /// When the project is not published any more.
+    /// When the project has no publication.
     pub async fn record_push(&self, id: &ProjectId, sha: &Sha) -> Result<()> {
         let sha = sha.clone();
         self.change_pull_request(id, move |published, at| {
@@ -63,13 +64,13 @@ impl Db {
     /// Creates the task about failed checks and remarks, which are named by `seen` and do not come back again.
     ///
     /// # Errors
-    /// When the project is not published any more, or a text is invalid.
-    pub async fn send_pull_request_back(&self, id: &ProjectId, seen: Vec<String>, new: NewTask) -> Result<Task> {
+    /// When the project has no publication, or a text is invalid.
+    pub async fn send_pull_request_back(&self, id: &ProjectId, seen: Vec<String>, text: TaskText) -> Result<Task> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let mut published = published(tx, &id).await?;
-                let (fields, phase) = (new.fields()?, AgentKind::Coder);
+                let (fields, phase) = (fields_of(text)?, AgentKind::Coder);
                 let row = NewTaskRow { project: id.clone(), parent: None, fields, phase, status: Status::Backlog, held_by: None, round: None };
                 let task = insert(tx, &Caller::Runner, row).await?;
                 let mut status = published.status.take().unwrap_or_default();
@@ -90,7 +91,7 @@ impl Db {
     /// Records that a person has to look at an open pull request.
     ///
     /// # Errors
-    /// When the project is not published any more.
+    /// When the project has no publication.
     pub async fn flag_pull_request(&self, id: &ProjectId, seen: Vec<String>, detail: &str) -> Result<()> {
         let detail = detail.to_owned();
         self.change_pull_request(id, move |published, _| {
@@ -105,7 +106,7 @@ impl Db {
     /// Records that somebody closed the pull request without merging it. A person has to look.
     ///
     /// # Errors
-    /// When the project is not published any more.
+    /// When the project has no publication.
     pub async fn record_closed_pull_request(&self, id: &ProjectId) -> Result<()> {
         self.change_pull_request(id, |published, _| {
             let status = published.status.get_or_insert_default();
@@ -119,7 +120,7 @@ impl Db {
     /// Records that the pull request was merged on its host, which lands its work.
     ///
     /// # Errors
-    /// When the project is not published any more.
+    /// When the project has no publication.
     pub async fn record_merged_pull_request(&self, id: &ProjectId, merged: MergedPullRequest) -> Result<Project> {
         let id = id.clone();
         self.write(move |tx| {

@@ -227,7 +227,7 @@ pub(crate) async fn story() -> Store {
     db.record_undone_landing(human, &store.project, landed.id).await.unwrap();
     db.record_landing(human, &store.project, landing("merge", "merge")).await.unwrap();
     db.record_publication(human, &store.project, publication("merge")).await.unwrap();
-    pull_request(&store).await;
+    crate::tests::runs::publication::every_end_of_a_pull_request(&store).await;
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
     other_projects(&store).await;
@@ -260,20 +260,6 @@ async fn preview(store: &Store, task: &TaskId) {
     db.end_preview(&subject, started_at, "nobody used it").await.unwrap();
     let started_at = db.request_preview(human, &subject).await.unwrap().started_at;
     db.fail_preview(&subject, started_at, "no module").await.unwrap();
-}
-
-/// A pull request that needs a person, is closed, opened again and merged.
-async fn pull_request(store: &Store) {
-    let (db, human, project) = (&store.db, &Caller::owner(), &store.project);
-    db.send_pull_request_back(project, Vec::new(), domain::board::task::NewTask { title: "Fix the check".to_owned(), ..Default::default() })
-        .await
-        .unwrap();
-    db.flag_pull_request(project, Vec::new(), "test failed").await.unwrap();
-    db.settle_pull_request(human, project).await.unwrap();
-    db.record_closed_pull_request(project).await.unwrap();
-    db.record_publication(human, project, publication("merge")).await.unwrap();
-    let merged = crate::MergedPullRequest { tip: "merge".to_owned(), base_branch: "main".to_owned(), tasks: Vec::new(), commits: 0 };
-    db.record_merged_pull_request(project, merged).await.unwrap();
 }
 
 /// A file that passes from a person to an agent, and for which the person waits then.

@@ -2,17 +2,29 @@
 
 use domain::board::needs_you::Decision;
 use domain::board::status::HeldBy;
-use domain::board::task::NewTask;
 use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::PullRequestState;
+use domain::runs::publication::task_text::TaskText;
 
 use crate::runs::publication::pull_request::FOLLOWED;
 use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code, publication};
 use crate::{Caller, MergedPullRequest};
 
-fn finding() -> NewTask {
-    NewTask { title: "Fix the check".to_owned(), start: true, ..NewTask::default() }
+fn finding() -> TaskText {
+    TaskText { title: "Fix the check".to_owned(), description: "It is red.".to_owned() }
+}
+
+/// A pull request that needs a person, is closed, opened again and merged.
+pub(in crate::tests) async fn every_end_of_a_pull_request(store: &Store) {
+    let (db, human, project) = (&store.db, &Caller::owner(), &store.project);
+    db.send_pull_request_back(project, Vec::new(), finding()).await.unwrap();
+    db.flag_pull_request(project, Vec::new(), "test failed").await.unwrap();
+    db.settle_pull_request(human, project).await.unwrap();
+    db.record_closed_pull_request(project).await.unwrap();
+    db.record_publication(human, project, publication("merge")).await.unwrap();
+    let merged = MergedPullRequest { tip: "merge".to_owned(), base_branch: "main".to_owned(), tasks: Vec::new(), commits: 0 };
+    db.record_merged_pull_request(project, merged).await.unwrap();
 }
 
 #[tokio::test]

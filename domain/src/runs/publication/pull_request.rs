@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::board::task::NewTask;
 use crate::id::TaskId;
 use crate::runs::evidence::{Sha, short};
+use crate::runs::publication::task_text::TaskText;
 use crate::text::BODY_BYTES;
 use crate::text::foreign::{fenced, fenced_end, one_line};
 use crate::vocabulary::vocabulary;
@@ -29,7 +29,7 @@ vocabulary! {
     }
 }
 
-/// What is known of the pull request of a project.
+/// The state of the pull request of a project, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PullRequestStatus {
     pub state: PullRequestState,
@@ -42,7 +42,7 @@ pub struct PullRequestStatus {
     /// Why a person has to look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_you: Option<String>,
-    /// What came back already: ids of remarks, and names of checks with their commits.
+    /// The ids of remarks that came back already, and the names of checks with their commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl Default for PullRequestStatus {
     }
 }
 
-/// What the host says about a pull request.
+/// The answer of the host about a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestNews {
     pub state: PullRequestState,
@@ -87,7 +87,7 @@ pub struct Remark {
     pub text: String,
 }
 
-/// What follows from the news.
+/// The step that follows from the news.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NextStep {
     /// Nothing is new, or the last task about it is still open.
@@ -141,7 +141,7 @@ impl FailedCheck {
 }
 
 /// The task for a coder about failed checks and remarks.
-pub fn task_about(address: &str, checks: &[FailedCheck], remarks: &[Remark]) -> NewTask {
+pub fn task_about(address: &str, checks: &[FailedCheck], remarks: &[Remark]) -> TaskText {
     let title = match (checks, remarks) {
         ([check], []) => format!("Fix the check “{}” of the pull request", name(&check.name)),
         (_, []) => "Fix the checks of the pull request".to_owned(),
@@ -171,8 +171,8 @@ pub fn task_about(address: &str, checks: &[FailedCheck], remarks: &[Remark]) -> 
     parts.push("If a finding is wrong, say why in your summary instead of changing the code.".to_owned());
     let text = parts.join("\n\n");
     // Letters of four bytes can make it too long.
-    let text = if text.len() > BODY_BYTES { format!("{about}\n\nRead its checks and reviews there.") } else { text };
-    NewTask { title, description: Some(text), start: true, ..NewTask::default() }
+    let description = if text.len() > BODY_BYTES { format!("{about}\n\nRead its checks and reviews there.") } else { text };
+    TaskText { title, description }
 }
 
 fn name(given: &str) -> String {
@@ -226,11 +226,11 @@ mod tests {
     fn task_repeats_what_others_wrote_between_marks() {
         let task = task_about("https://github.com/ann/site/pull/7", &[check("test\u{202e} (linux)")], &[remark("R1")]);
         assert_eq!(task.title, "Fix the checks of the pull request, and address its review");
-        insta::assert_snapshot!(task.description.unwrap());
+        insta::assert_snapshot!(task.description);
         let log = "x".repeat(10_000);
-        let long = task_about("", &[FailedCheck { log, ..check("a") }], &[]).description.unwrap();
+        let long = task_about("", &[FailedCheck { log, ..check("a") }], &[]).description;
         assert!(long.len() < 7_000, "{}", long.len());
         let many: Vec<Remark> = (0..20).map(|_| Remark { author: "😀".repeat(1_000), text: "😀".repeat(10_000), ..remark("R1") }).collect();
-        assert!(task_about("", &[], &many).fields().is_ok());
+        assert!(task_about("", &[], &many).description.len() <= BODY_BYTES);
     }
 }

@@ -1,4 +1,4 @@
-//! A landing is taken back only while nobody else can have it, and without a change of a person's files.
+//! A landing is undone only while nobody else can have it, and without a change of a person's files.
 
 use std::fs;
 

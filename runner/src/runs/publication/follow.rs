@@ -1,5 +1,5 @@
 //! Follows the open pull requests: pushes what was merged since, sends failed checks and remarks back as tasks, and notices when one was
-//! merged or closed. The looks are far apart, and only open pull requests are looked at.
+//! merged or closed. The looks are far apart, and only open pull requests are asked about.
 //!
 //! Must not decide what follows from what a host says; `domain` does.
 
@@ -63,14 +63,14 @@ pub(super) async fn follow(db: &Db, tools: &Tools, project: &Project) -> Result<
     let (branch, base, git_dir) = (published.branch.clone(), project.base_branch.clone(), PathBuf::from(&project.git_dir));
     let project_branch = project.integration_branch.clone();
     let found = with_files(&git_dir, move |repository| Ok((repository.publication_target(&branch, &base)?, repository.ref_sha(&project_branch)?)));
-    let (Some(target), tip) = found.await? else { return Err(FollowError::Host("the repository has no remote any more".to_owned())) };
-    let carrier = Carrier::at(db, &format!("{}-followed", project.id)).make(project).await?;
-    let looked = look(db, tools, project, (published, address), (&target, tip), &carrier).await;
+    let (Some(target), tip) = found.await? else { return Err(FollowError::Host("the repository no longer has a remote".to_owned())) };
+    let carrier = Carrier::at(db, &format!("{}-followed", project.id)).create(project).await?;
+    let asked = ask_and_act(db, tools, project, (published, address), (&target, tip), &carrier).await;
     carrier.remove().await;
-    looked
+    asked
 }
 
-async fn look(
+async fn ask_and_act(
     db: &Db,
     tools: &Tools,
     project: &Project,
@@ -114,7 +114,7 @@ async fn look(
     Ok(())
 }
 
-/// Finds the tasks whose work a merged tip has. What others added to the branch is not here, so the pushed tip stands for it then.
+/// Finds the tasks whose work a merged tip has. A tip that others added to the branch is not here, and the pushed tip stands for it.
 async fn merged(db: &Db, project: &Project, (head, pushed): (&Sha, &Sha), target: &PublicationTarget) -> Result<MergedPullRequest, FollowError> {
     let mut waiting = Vec::new();
     for card in db.landing_facts(&project.id, None).await?.tasks {

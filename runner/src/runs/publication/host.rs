@@ -47,7 +47,7 @@ impl Host {
     /// The address has no host with pull requests, or its program is not installed.
     pub(super) fn choose(tools: &Tools, target: &PublicationTarget, folder: &Path) -> Result<Self, PublicationRefusal> {
         let repository = target.repository.clone().ok_or_else(|| PublicationRefusal::NoHost { url: shown_url(&target.url) })?;
-        Ok(Self::of(tools, repository, folder).map_err(|program| PublicationRefusal::NoProgram { program })?)
+        Self::of(tools, repository, folder).map_err(|program| PublicationRefusal::NoProgram { program })
     }
 
     /// The host of `repository`, or the name of its program if that is not installed.

@@ -67,7 +67,7 @@ fn land_label(tasks: Option<u32>) -> String {
 pub(crate) fn landed_label(landing: &Landing) -> String {
     let way = if landing.pull_request.is_some() { "Merged by pull request into" } else { "Landed on" };
     let landed = format!("{way} {} at {}", landing.base_branch, short(&landing.sha));
-    if landing.undone_at.is_some() { format!("{landed}, taken back") } else { landed }
+    if landing.undone_at.is_some() { format!("{landed}, undone") } else { landed }
 }
 
 /// A badge that opens the page of a landing.

@@ -287,15 +287,14 @@ fn LandedHead(landing: Landing) -> impl IntoView {
         count(landing.tasks, "task"),
         count(landing.commits, "commit"),
         match (landing.undone_at, &landing.pull_request) {
-            (Some(at), _) => format!("Taken back at {}.", local_time(at)),
+            (Some(at), _) => format!("Undone at {}.", local_time(at)),
             (None, Some(_)) => format!("Pull to have it on {} here.", landing.base_branch),
             (None, None) => "Nothing was pushed.".to_owned(),
         }
     );
     let can_land = can_land(store);
     let next = Route::Land { project: data.project(), landing: None };
-    let (glyph, tone, label) =
-        if landing.undone_at.is_some() { (Glyph::Ring, Tone::Neutral, "Taken back") } else { (Glyph::Done, Tone::Good, "Done") };
+    let (glyph, tone, label) = if landing.undone_at.is_some() { (Glyph::Ring, Tone::Neutral, "Undone") } else { (Glyph::Done, Tone::Good, "Done") };
     view! {
         <section class="landed" role="status">
             <h2><StateGlyph glyph=glyph tone=tone label=label />
@@ -335,7 +334,7 @@ fn UndoButton(landing: Landing) -> impl IntoView {
     view! {
         <Show when=move || may_write && is_last.get()>
             <button type="button" class="button" title=about.clone() disabled=move || sending.is_busy() on:click=undo>
-                "Take it back"
+                "Undo this landing"
             </button>
         </Show>
     }

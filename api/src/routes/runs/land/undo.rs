@@ -18,7 +18,7 @@ use crate::state::AppState;
 
 /// Take the last landing of a project back: the base branch, and the files of a checkout of it, are what they were before
 ///
-/// Its tasks wait to be landed again. What was pushed, or what others built on, stays.
+/// Its tasks wait to be landed again. A landing that was pushed, or that others built on, stays.
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/landing/undo",

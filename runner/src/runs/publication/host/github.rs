@@ -11,7 +11,7 @@ use super::{Host, NewPullRequest, address_in, number_of};
 
 /// The file with the text of a pull request.
 const TEXT_FILE: &str = "pull-request.md";
-/// The relations to a repository of people who may write to it. What others write leads to no work.
+/// The relations to a repository of people who may write to it. The text of others leads to no work.
 const WRITERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 pub(super) async fn open(host: &Host, new: NewPullRequest<'_>) -> Result<String, String> {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{Host, NewPullRequest, address_in, number_of};
 
-/// The access level of developers, who may push. What others write leads to no work.
+/// The access level of developers, who may push. The text of others leads to no work.
 const DEVELOPER: u32 = 30;
 
 #[derive(Deserialize)]
