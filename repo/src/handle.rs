@@ -37,11 +37,6 @@ impl Repository {
         git2::Repository::init_opts(git_dir, &options).map(drop).attempting(|| format!("make the repository {}", git_dir.display()))
     }
 
-    /// Opens a repository that [`Repository::make_bare`] made.
-    pub(crate) fn bare_handle(git_dir: &Path) -> Result<git2::Repository, RepoError> {
-        open_as_bare(git_dir)
-    }
-
     /// Names a repository without a look at it.
     pub(crate) fn at(git_dir: PathBuf) -> Self {
         Self { git_dir }

@@ -54,7 +54,7 @@ impl Repository {
     pub fn make_fetch_carrier(&self, folder: &Path, branch: &str) -> Result<(), RepoError> {
         self.make_carrier(folder)?;
         let handle = self.handle()?;
-        let carrier = Self::bare_handle(folder)?;
+        let carrier = Self::open(folder)?.handle()?;
         let known = [tip(&handle, branch)?, reference_target(&handle, &upstream_reference(branch))?];
         for (name, id) in KNOWN.iter().zip(known).filter_map(|(name, id)| Some((name, id?))) {
             carrier.reference(name, id, true, "known").attempting(|| format!("write {name} of {}", folder.display()))?;
@@ -68,7 +68,7 @@ impl Repository {
     /// Objects cannot be read or written.
     pub fn take_fetched(&self, folder: &Path, branch: &str) -> Result<Sha, RepoError> {
         let taking = || format!("take what was fetched for {branch}");
-        let (handle, carrier) = (self.handle()?, Self::bare_handle(folder)?);
+        let (handle, carrier) = (self.handle()?, Self::open(folder)?.handle()?);
         let fetched = carrier.refname_to_id(FETCHED).attempting(taking)?;
         let mut walk = carrier.revwalk().attempting(taking)?;
         walk.push(fetched).attempting(taking)?;
