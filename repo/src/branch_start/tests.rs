@@ -11,6 +11,9 @@ use crate::git_program::git;
 use crate::testing::TestRepository;
 use crate::{LandOutcome, LandRequest, probe, probe_or_plan_base};
 
+/// A named change to a checkout.
+type Case = (&'static str, fn(&TestRepository));
+
 const PROJECT: &str = "vibe-relay/PROJ-001";
 
 /// The files of a checkout, its index and its branches.
@@ -103,7 +106,7 @@ fn snapshot_lands_in_the_checkout_that_still_has_the_files() {
 
 #[test]
 fn changes_after_the_snapshot_are_not_overwritten() {
-    let changes: [(&str, fn(&TestRepository)); 3] = [
+    let changes: [Case; 3] = [
         ("an edited file", |sample| sample.write("edited", "newer\n")),
         ("a new file", |sample| sample.write("new/file", "newer\n")),
         ("a staged file", |sample| {

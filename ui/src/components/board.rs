@@ -1,7 +1,6 @@
 //! Components of the area *board*: projects, tasks, comments, questions, review gates and goals.
 
 pub(crate) mod archive;
-pub(crate) mod branch_start;
 pub(crate) mod card;
 pub(crate) mod card_actions;
 pub(crate) mod card_facts;

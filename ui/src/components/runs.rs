@@ -1,6 +1,7 @@
 //! Components of the area *runs*: the attempts of a task, their sandbox, and landing.
 
 pub(crate) mod attempt;
+pub(crate) mod branch_start;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod land;
