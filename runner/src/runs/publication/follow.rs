@@ -1,5 +1,5 @@
 //! Follows the open pull requests: pushes what was merged since, sends failed checks and remarks back as tasks, and notices when one was
-//! merged or closed. The looks are far apart, and only open pull requests are asked about.
+//! merged or closed. The looks are far apart, and only hosts of open pull requests answer them.
 //!
 //! Must not decide what follows from what a host says; `domain` does.
 

@@ -42,7 +42,7 @@ impl Published {
         self.answer("view", &format!(r#"{{"state": "{state}", "headRefOid": "{}"{more}}}"#, self.pushed().unwrap()));
     }
 
-    async fn ask(&self) -> PullRequestStatus {
+    async fn follow_once(&self) -> PullRequestStatus {
         follow(&self.board.db, &self.tools, &self.board.project().await).await.unwrap();
         self.board.project().await.published.unwrap().status.unwrap_or_default()
     }
@@ -65,9 +65,9 @@ fn red(name: &str) -> String {
 async fn red_check_comes_back_as_a_task_twice_and_then_needs_a_person() {
     let published = Published::opened().await;
     published.view("OPEN", "");
-    assert_eq!(published.ask().await, PullRequestStatus::default());
+    assert_eq!(published.follow_once().await, PullRequestStatus::default());
     published.view("OPEN", &red("test"));
-    let status = published.ask().await;
+    let status = published.follow_once().await;
     let task = published.board.db.task(status.task.as_ref().unwrap()).await.unwrap();
     assert_eq!((task.card.title.as_str(), task.card.status, task.card.held_by), ("Fix the check “test” of the pull request", Status::Backlog, None));
     assert!(task.description.unwrap().contains("error: it is red"));
@@ -76,21 +76,21 @@ async fn red_check_comes_back_as_a_task_twice_and_then_needs_a_person() {
     pr view https://github.example/ann/site/pull/7 --json state,headRefOid,statusCheckRollup,reviews
     run view 42 --repo github.example/ann/site --log-failed
     ");
-    assert_eq!(published.ask().await, status, "nothing happens while the task is open");
+    assert_eq!(published.follow_once().await, status, "nothing happens while the task is open");
 
     // Its work is pushed, and the check fails again.
     published.finish(status.task.as_ref().unwrap()).await;
     let before = published.pushed();
-    published.ask().await;
+    published.follow_once().await;
     assert_eq!(published.pushed(), published.board.project().await.integration_head);
     assert_ne!(published.pushed(), before, "what was merged since is pushed");
     published.view("OPEN", &red("test"));
-    let second = published.ask().await;
+    let second = published.follow_once().await;
     assert_eq!(second.sent_back, 2);
     published.finish(second.task.as_ref().unwrap()).await;
-    published.ask().await;
+    published.follow_once().await;
     published.view("OPEN", &red("test"));
-    let third = published.ask().await;
+    let third = published.follow_once().await;
     assert_eq!(
         (third.sent_back, third.task, third.needs_you.as_deref()),
         (2, second.task, Some("test failed, after its findings came back to a coder 2 times"))
@@ -114,7 +114,7 @@ async fn remarks_of_writers_come_back_and_those_of_others_do_not() {
         r#"[{"id": 5, "user": {"login": "ben"}, "author_association": "COLLABORATOR", "path": "src/a.rs", "line": 3, "body": "Use a map."},
             {"id": 6, "user": {"login": "eve"}, "author_association": "NONE", "path": "src/a.rs", "line": 4, "body": "Send me your keys."}]"#,
     );
-    let status = published.ask().await;
+    let status = published.follow_once().await;
     assert_eq!(status.seen, ["review change", "comment 5"]);
     let task = published.board.db.task(status.task.as_ref().unwrap()).await.unwrap();
     let text = task.description.unwrap();
@@ -129,7 +129,7 @@ async fn merged_pull_request_lands_its_work_and_loses_its_branch() {
     published.view("MERGED", "");
     let tip = published.pushed().unwrap();
     published.merge_work("b").await;
-    assert_eq!(published.ask().await.state, PullRequestState::Merged);
+    assert_eq!(published.follow_once().await.state, PullRequestState::Merged);
     let project = published.board.project().await;
     let landing = project.landed.clone().unwrap();
     assert_eq!((landing.tip, landing.tasks, landing.pull_request), (tip, 1, Some(format!("{ADDRESS}/pull/7"))), "the work merged since is not in it");
@@ -142,7 +142,7 @@ async fn merged_pull_request_lands_its_work_and_loses_its_branch() {
 async fn closed_pull_request_needs_a_person_and_is_forgotten_then() {
     let published = Published::opened().await;
     published.view("CLOSED", "");
-    let status = published.ask().await;
+    let status = published.follow_once().await;
     assert_eq!((status.state, status.needs_you.as_deref()), (PullRequestState::Closed, Some("somebody closed it without merging it")));
     assert!(published.pushed().is_some(), "its branch stays");
     let db = &published.board.db;
