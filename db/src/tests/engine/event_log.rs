@@ -50,7 +50,7 @@ use domain::wire::{NewProject, ProjectPatch, TokenPatch};
 use crate::tests::external_agents::{assigned, completed, crew, leave_result, manifest, named};
 use crate::tests::store::{Store, head, landing, new_task, probe, publication, whole_board};
 use crate::tests::warroom::knowledge::{gone, intel, trap};
-use crate::{BattlePlanQuery, Caller, Db, LimitSubject, NewCheckResult, NewPermission, SessionMessageQuery, token_name};
+use crate::{BaseMerge, BattlePlanQuery, Caller, Db, LimitSubject, NewCheckResult, NewPermission, SessionMessageQuery, token_name};
 
 /// Records what a check of a task showed.
 async fn record_check(db: &Db, task: &TaskId) {
@@ -230,6 +230,7 @@ pub(crate) async fn story() -> Store {
     crate::tests::runs::publication::every_end_of_a_pull_request(&store).await;
     db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
+    base_merge(&store).await;
     other_projects(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
@@ -239,6 +240,17 @@ pub(crate) async fn story() -> Store {
     claims(&store).await;
     warroom(&store).await;
     store
+}
+
+/// What the base branch gained, in the project branch.
+async fn base_merge(store: &Store) {
+    let from = store.project().await.integration_head.unwrap();
+    let (branch, base_branch) = ("vibe-relay/PROJ-001".to_owned(), "main".to_owned());
+    store
+        .db
+        .record_base_merge(&store.project, BaseMerge { from, branch, head: "with base".to_owned(), base_branch, sha: "base".to_owned() })
+        .await
+        .unwrap();
 }
 
 /// Kept work whose time is over.
