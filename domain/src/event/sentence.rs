@@ -16,7 +16,6 @@ use crate::context::session::SessionEvent;
 use crate::context::session::visibility::Visibility;
 use crate::event::{Envelope, Event};
 use crate::runs::agent_kind::AgentKind;
-use crate::runs::check::{CheckEvent, CheckState};
 use crate::runs::checkout::CheckoutEvent;
 use crate::runs::evidence::short;
 use crate::runs::failure::EndClass;
@@ -119,7 +118,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
         Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
         Event::Permission(event) => permission(event, task),
-        Event::Check(event) => check(event, task),
+        Event::Check(event) => event.sentence(task),
         Event::Preview(event) => event.sentence(envelope.task_id.as_ref().map_or("the project", |id| id.as_str())),
         Event::Checkout(CheckoutEvent::Created { branch }) => format!("created the branch {branch}"),
         Event::Checkout(CheckoutEvent::Removed { rescue: None }) => format!("removed the checkout of {task}"),
@@ -327,15 +326,6 @@ fn run(event: &RunChange, task: &str) -> String {
         RunChange::CheckpointTaken { files, .. } => format!("kept {} of {task}", count(*files, "changed file")),
         RunChange::MessageQueued {} => format!("wrote to the agent on {task}"),
         RunChange::MessageDelivered {} => format!("delivered a message to the agent on {task}"),
-    }
-}
-
-fn check(event: &CheckEvent, task: &str) -> String {
-    match event {
-        CheckEvent::Changed { stage, state: CheckState::Running } => format!("started the {stage} checks of {task}"),
-        CheckEvent::Changed { stage, state: CheckState::NotRun } => format!("could not run the {stage} checks of {task}"),
-        CheckEvent::Changed { stage, state } => format!("saw that the {stage} checks of {task} {state}"),
-        CheckEvent::Ended { command, outcome } => format!("checked {task} with `{}`, which {outcome}", excerpt(command, QUOTED_CHARACTERS)),
     }
 }
 

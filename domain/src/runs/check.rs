@@ -10,8 +10,12 @@ use crate::id::TaskId;
 use crate::refusal::category::refusals;
 use crate::runs::evidence::Sha;
 use crate::runs::profile::checks::{CheckList, Checks};
+use crate::text::excerpt;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
+
+/// The part of a command that a sentence quotes.
+const QUOTED_CHARACTERS: usize = 120;
 
 vocabulary! {
     /// When a check runs.
@@ -59,6 +63,18 @@ events! {
         Changed "checks_changed" { stage: CheckStage, state: CheckState }
         /// One command has a result.
         Ended "check_ended" { command: String, outcome: CheckOutcome }
+    }
+}
+
+impl CheckEvent {
+    /// Words the event.
+    pub(crate) fn sentence(&self, task: &str) -> String {
+        match self {
+            Self::Changed { stage, state: CheckState::Running } => format!("started the {stage} checks of {task}"),
+            Self::Changed { stage, state: CheckState::NotRun } => format!("could not run the {stage} checks of {task}"),
+            Self::Changed { stage, state } => format!("saw that the {stage} checks of {task} {state}"),
+            Self::Ended { command, outcome } => format!("checked {task} with `{}`, which {outcome}", excerpt(command, QUOTED_CHARACTERS)),
+        }
     }
 }
 
