@@ -139,7 +139,7 @@ pub fn marker(run: &RunId, unique: Uuid) -> String {
     format!("{run}.{}", unique.simple())
 }
 
-/// Returns the marker of a command of a project that is no agent: `kind` says for what it runs.
+/// Returns the marker of a command of a project other than an agent: `kind` says for what it runs.
 pub fn command_marker(kind: &'static str, project: &ProjectId, unique: Uuid) -> String {
     format!("{kind}-{project}.{}", unique.simple())
 }

@@ -34,7 +34,7 @@ pub struct RunDir {
 /// The command that the shim starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// None for a command that is no agent.
+    /// None for a command other than an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
     /// See [`crate::env::marker`].
@@ -55,7 +55,7 @@ pub struct RunSpec {
     /// The setup of the checkout before the agent starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<SetupSpec>,
-    /// Present if the command is no agent, such as a check or an app.
+    /// Present if the command is not an agent, such as a check or an app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckSpec>,
 }

@@ -237,7 +237,7 @@ impl Owner {
             return Err(PreviewRefusal::NoCommand { project: project.id.clone() });
         }
         match self {
-            Self::Task(task, _) if !PreviewSubject::has_files(&task.card, task.worktree_path.as_deref()) => {
+            Self::Task(task, _) if !task.card.can_run_app(task.worktree_path.as_deref()) => {
                 Err(PreviewRefusal::NoFiles { task: task.card.id.clone(), status: task.card.status })
             }
             Self::Project(project) if project.merged_at.is_none() => Err(PreviewRefusal::NothingMerged { project: project.id.clone() }),

@@ -101,6 +101,11 @@ impl Card {
         self.is_approved() && !by_person
     }
 
+    /// Whether its app can run: it has a checkout at `worktree`, and its work is not merged.
+    pub fn can_run_app(&self, worktree: Option<&str>) -> bool {
+        worktree.is_some() && matches!(self.status, Status::InProgress | Status::InReview)
+    }
+
     /// Whether its work is in the project branch.
     pub fn is_merged(&self) -> bool {
         self.status == Status::Done && self.approved_sha.is_some()

@@ -11,7 +11,7 @@ use crate::vocabulary::vocabulary;
 pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
 /// The file of a run's folder with what the agent program wrote.
 pub const RAW_OUTPUT_FILE: &str = "stdout";
-/// The file of the folder of a command that is no agent with everything that it printed.
+/// The file of the folder of a command other than an agent with everything that it printed.
 pub const COMMAND_OUTPUT_FILE: &str = "output";
 
 vocabulary! {

@@ -5,7 +5,6 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::board::card::Card;
 use crate::board::status::Status;
 use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
@@ -94,11 +93,6 @@ impl PreviewSubject {
             Self::Task(id) => id.to_string(),
             Self::Project(id) => id.to_string(),
         }
-    }
-
-    /// Whether the app of a task can run: its checkout is there, and its work is not merged.
-    pub fn has_files(card: &Card, worktree: Option<&str>) -> bool {
-        worktree.is_some() && matches!(card.status, Status::InProgress | Status::InReview)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::runs::checkout::with_repository;
 use crate::runs::run::RunContext;
 use crate::runs::scratch;
 
-/// The age from which a folder is looked at. A younger one may belong to a run that just starts.
+/// The age of the folders that are considered. A younger one may belong to a run that just starts.
 const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// Removes folders of runs that are not on record, and logs which checkouts are not.
@@ -54,7 +54,7 @@ async fn unknown_checkouts(context: &RunContext) -> db::Result<Vec<PathBuf>> {
 fn remove_folders(root: &Path, known: &BTreeSet<PathBuf>, min_age: Duration) -> usize {
     let found = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let orphans = found.filter(|path| path.is_dir() && !known.contains(path) && is_old(path, min_age));
-    // One that is in use, or cannot be removed, is looked at again in an hour.
+    // One that is in use, or cannot be removed, is tried again in an hour.
     orphans.filter(|path| remove_folder(root, path).is_ok()).count()
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct CheckoutPlan {
 }
 
 impl CheckoutPlan {
-    /// A checkout that exists, for a command that is no agent. It moves no branch.
+    /// A checkout that exists, for a command other than an agent. It moves no branch.
     pub(crate) fn of_existing(project: &Project, path: PathBuf) -> Self {
         Self {
             git_dir: PathBuf::from(&project.git_dir),

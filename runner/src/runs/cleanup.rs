@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &RunContext, project: &Project, task: &Task) ->
             }
             Err(error) => tracing::warn!(task = %task.card.id, line, error, "a cleanup command was not run; the checkout is removed all the same"),
         }
-        // The next one of the same name starts anew.
+        // The next one with this name starts from the beginning.
         let _ = off_thread(move || fs::remove_dir_all(folder)).await;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Commands of a profile that are no agents, such as checks and apps: the folder that their shim reads, whether they run, and their end.
+//! Commands of a profile other than agents, such as checks and apps: the folder that their shim reads, whether they run, and their end.
 //!
 //! It must not know why a command runs.
 

@@ -1,7 +1,7 @@
 //! The apps that people try out: starts the command of the profile on the files of a task or of the project branch, under a shim and in the jail
 //! of agents, and follows it to its end.
 //!
-//! What runs is in the store, and the folder of a command follows from it, so a server that restarts finds the apps that still run. It must not
+//! The store says which apps run, and the name of the folder of a command follows from that, so a server that restarts finds them. It must not
 //! choose what to start; a person did.
 
 mod app;

@@ -1,4 +1,4 @@
-//! The checkouts of a project in which commands run that are no agents. They move from commit to commit, and what git ignores stays in them.
+//! The checkouts of a project in which commands run other than agents. They move from commit to commit, and what git ignores stays in them.
 //!
 //! Each purpose has one of its own: what work that nobody approved leaves behind must not decide about a merge.
 

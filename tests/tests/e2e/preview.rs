@@ -39,7 +39,7 @@ fn is_running(app: Option<&Preview>) -> bool {
 }
 
 /// Asks as a browser does that was told this address, at `host`.
-async fn ask(app: &Preview, host: &str) -> String {
+async fn request_page(app: &Preview, host: &str) -> String {
     let port = app.ports[0];
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     stream.write_all(format!("GET /x HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
@@ -75,10 +75,10 @@ async fn apps(tier: SandboxTier) {
     let app = app_of(&board).unwrap();
     let host = format!("{}.localhost", task.to_string().to_lowercase());
     assert_eq!(app.address, Some(format!("http://{host}:{}/", app.ports[0])));
-    let answer = ask(&app, &host).await;
+    let answer = request_page(&app, &host).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("one\n/x"), "{answer}");
     if tier == SandboxTier::JailNet {
-        let answer = ask(&app, "127.0.0.1").await;
+        let answer = request_page(&app, "127.0.0.1").await;
         assert!(answer.starts_with("HTTP/1.1 421 "), "a browser would send the session of the board: {answer}");
     }
 
@@ -96,7 +96,7 @@ async fn apps(tier: SandboxTier) {
     let path = format!("/api/projects/{}/preview", project.id);
     server.post::<Preview>(&path, &json!({})).await.unwrap();
     let board = server.until(&project.id, "the app of the project answers", |board| is_running(board.project.preview.as_ref())).await;
-    let answer = ask(&board.project.preview.unwrap(), "proj-001.localhost").await;
+    let answer = request_page(&board.project.preview.unwrap(), "proj-001.localhost").await;
     assert!(answer.ends_with("one\n/x"), "the files of the project branch: {answer}");
     let ended = server.request(Method::DELETE, &path).send().await.unwrap();
     assert_eq!(ended.status(), StatusCode::NO_CONTENT);

@@ -53,6 +53,8 @@ impl Board {
             sandbox: watch::Sender::new(None).subscribe(),
             built_in_prompt: runner::prompt::role,
             publish: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
+            can_open: std::sync::Arc::new(|_| Box::pin(async { false })),
+            import_issue: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
             follow_base: std::sync::Arc::new(|_| Box::pin(async {})),
             update_checkout: std::sync::Arc::new(|_, _| Box::pin(async { Err(db::Error::Closed) })),
             map_code: std::sync::Arc::new(|_| Box::pin(async { Err(db::Error::Closed) })),

@@ -11,7 +11,6 @@ use domain::board::task::event::TaskEvent;
 use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::wire::NewProject;
 
 use crate::Caller;
 use crate::tests::store::{Store, probe};

@@ -26,7 +26,7 @@ pub(crate) fn TaskOverview(task: TaskId, card: Signal<Card>, view: RwSignal<Opti
     let has_files = move || {
         view.with(|view| {
             let worktree = view.as_ref().and_then(|view| view.task.worktree_path.as_deref());
-            card.with(|card| PreviewSubject::has_files(card, worktree))
+            card.with(|card| card.can_run_app(worktree))
         })
     };
     let has_app = Memo::new(move |_| has_command.get() && has_files());

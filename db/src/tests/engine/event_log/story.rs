@@ -238,7 +238,7 @@ pub(crate) async fn story() -> Store {
     store
 }
 
-/// What the base branch gained, in the project branch.
+/// Merges commits of the base branch into the project branch.
 async fn base_merge(store: &Store) {
     let from = store.project().await.integration_head.unwrap();
     let (branch, base_branch) = ("vibe-relay/PROJ-001".to_owned(), "main".to_owned());
