@@ -25,7 +25,7 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Change how worktrees are prepared and work is checked, from the next attempt on. An option replaces the whole list; an empty text empties it.
-    Edit(Edit),
+    Edit(Box<Edit>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,10 @@ pub(crate) struct Edit {
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let (Command::Show { project, .. } | Command::Edit(Edit { project, .. })) = &command;
+    let project = match &command {
+        Command::Show { project, .. } => project,
+        Command::Edit(edit) => &edit.project,
+    };
     let path = format!("/api/projects/{}", project.parse::<ProjectId>()?);
     let project: Project = client.get(&path).await?;
     match command {

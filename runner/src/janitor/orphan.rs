@@ -90,6 +90,6 @@ mod tests {
         assert!(recorded.checkouts.contains(&path), "{recorded:?}");
         let found = board.repository().agent_checkouts(&board.config.worktrees_path).unwrap();
         assert_eq!(found, [path.canonicalize().unwrap()]);
-        assert_eq!(unknown_checkouts(&board.context()).await.unwrap(), [PathBuf::new(); 0]);
+        assert!(unknown_checkouts(&board.context()).await.unwrap().is_empty());
     }
 }

@@ -78,7 +78,7 @@ async fn apps(tier: SandboxTier) {
     let answer = request_page(&app, &host).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("one\n/x"), "{answer}");
     if tier == SandboxTier::JailNet {
-        let answer = request_page(&app, "127.0.0.1").await;
+        let answer = request_page(&app, "vibe-relay.localhost").await;
         assert!(answer.starts_with("HTTP/1.1 421 "), "a browser would send the session of the board: {answer}");
     }
 

@@ -45,9 +45,11 @@ fn interrupted_undo_is_finished_by_a_repeat() {
     assert_eq!(git(landed.0.top(), &["status", "--porcelain"]), "");
 }
 
+type Expected = fn(&UndoOutcome) -> bool;
+
 #[test]
 fn undo_of_what_others_may_have_is_refused() {
-    let refused: [(Case, fn(&UndoOutcome) -> bool); 5] = [
+    let refused: [(Case, Expected); 5] = [
         (("main went on", |sample| _ = sample.commit_on("main", &[("x", Some("x"))], "on")), |found| {
             matches!(found, UndoOutcome::MovedOn { found: Some(_) })
         }),
