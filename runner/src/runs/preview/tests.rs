@@ -2,6 +2,7 @@
 //! checks.
 
 use std::fs;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use db::Caller;
 use domain::id::TaskId;
@@ -15,6 +16,9 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::fixture::TestBoard;
 use crate::process::Programs;
+
+/// The first port of the next board.
+static NEXT_PORT: AtomicU16 = AtomicU16::new(4_200);
 
 /// Answers with the contents of a file.
 const APP: &str = "exec node -e \"require('http').createServer((request, answer) => answer.end(require('fs').readFileSync('a'))).listen({port})\"";
@@ -30,6 +34,9 @@ impl Apps {
     async fn new(command: &str) -> Self {
         let mut board = TestBoard::new().await;
         board.config.sandbox = Some(SandboxTier::None);
+        // Boards of one machine lease from the same range, and a port is free until its app listens.
+        let first = NEXT_PORT.fetch_add(4, Ordering::Relaxed);
+        board.config.port_range = (first, first + 3);
         let context = RunContext { programs: Programs::at(std::env::current_exe().unwrap()), ..board.context() };
         let patch = ProjectPatch { profile: Some(Profile { preview: Some(command.to_owned()), ..Profile::default() }), ..ProjectPatch::default() };
         board.db.edit_project(&Caller::owner(), &board.project.id, patch, None).await.unwrap();

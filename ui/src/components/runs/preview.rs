@@ -72,7 +72,7 @@ pub(crate) fn AppBox(
     };
     view! {
         <Show when=move || offered.get() || preview.with(Option::is_some)>
-            <section class="section" aria-label="App"><div class="row app" role="status">{state}</div></section>
+            <section class="section" aria-label="App"><div class="row app-box" role="status">{state}</div></section>
         </Show>
     }
     .into_any()
