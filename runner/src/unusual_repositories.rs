@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use db::Caller;
 use domain::board::status::Status;
+use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::wire::NewProject;
 use repo::LandOutcome;
@@ -35,8 +36,10 @@ enum End {
     Landed,
     /// The work is merged into the project branch, and landing says why it changed nothing.
     Merged(&'static str),
+    /// The work goes back to its coder, who is told this.
+    SentBack(&'static str),
 }
-use End::{Landed, Merged, Refused};
+use End::{Landed, Merged, Refused, SentBack};
 
 struct Fixture {
     name: &'static str,
@@ -66,7 +69,7 @@ const FIXTURES: &[Fixture] = &[
         name: "delete and modify",
         work: &[Write("a.txt", "changed\n")],
         then: &[Git(&["rm", "-q", "a.txt"]), Git(&["commit", "-q", "-m", "delete"])],
-        end: Merged("land-conflict"),
+        end: SentBack("a.txt"),
         ..USUAL
     },
     Fixture { name: "binary", work: &[Write("image.png", "\0\u{1}\0\0\r\n\0")], ..USUAL },
@@ -280,16 +283,13 @@ async fn run(fixture: &Fixture) -> End {
     let (before, kept) = (files(top), git(top, &["for-each-ref", "--format=%(objectname)", "refs/heads", "refs/tags"]).await);
 
     merge(&board.context(), &task).await.unwrap();
-    assert_eq!(board.read(&task).await.card.status, Status::Done, "{}: {:?}", fixture.name, board.read(&task).await.card.attention);
-    board.clean(&task).await;
-    let end = match board.land().await {
-        Ok(LandOutcome::Landed { .. } | LandOutcome::NeedsGit { .. }) => Landed,
-        Ok(LandOutcome::Dirty { .. }) => Merged("checkout-dirty"),
-        Ok(LandOutcome::Conflict { .. }) => Merged("land-conflict"),
-        Ok(LandOutcome::CheckedOutElsewhere { .. }) => Merged("branch-checked-out"),
-        Ok(other) => panic!("{}: {other:?}", fixture.name),
-        Err(db::Error::Refused(refusal)) => Merged(refusal.code()),
-        Err(other) => panic!("{}: {other}", fixture.name),
+    let end = if board.read(&task).await.card.status == Status::InProgress {
+        let comments = board.db.comments(&task).await.unwrap();
+        let SentBack(why) = fixture.end else { panic!("{}: {comments:?}", fixture.name) };
+        assert!(comments.last().is_some_and(|comment| comment.content.contains(why)), "{}: {comments:?}", fixture.name);
+        fixture.end
+    } else {
+        end_of_landing(fixture, &board, &task).await
     };
 
     for commit in kept.lines().chain([work.as_str()]) {
@@ -311,6 +311,21 @@ async fn run(fixture: &Fixture) -> End {
         );
     }
     end
+}
+
+async fn end_of_landing(fixture: &Fixture, board: &TestBoard, task: &TaskId) -> End {
+    let card = board.read(task).await.card;
+    assert_eq!(card.status, Status::Done, "{}: {:?}", fixture.name, card.attention);
+    board.clean(task).await;
+    match board.land().await {
+        Ok(LandOutcome::Landed { .. } | LandOutcome::NeedsGit { .. }) => Landed,
+        Ok(LandOutcome::Dirty { .. }) => Merged("checkout-dirty"),
+        Ok(LandOutcome::Conflict { .. }) => Merged("land-conflict"),
+        Ok(LandOutcome::CheckedOutElsewhere { .. }) => Merged("branch-checked-out"),
+        Ok(other) => panic!("{}: {other:?}", fixture.name),
+        Err(db::Error::Refused(refusal)) => Merged(refusal.code()),
+        Err(other) => panic!("{}: {other}", fixture.name),
+    }
 }
 
 #[tokio::test]
