@@ -164,9 +164,9 @@ fn Body(id: TaskId, card: Card, #[prop(into)] loud: Signal<bool>) -> impl IntoVi
     let (checks, app) = (checks_badge(&card), app_badge(&card));
     view! {
         {card.run.clone().map(|run| view! { <Activity run=run /> })}
-        {low_context.map(|(label, tone)| view! { <p class="low-context"><Badge label=label tone=tone /></p> })}
-        {checks.map(|(label, tone)| view! { <p class="checks"><Badge label=label tone=tone /></p> })}
-        {app.map(|(label, tone)| view! { <p class="checks"><Badge label=label tone=tone /></p> })}
+        {low_context.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
+        {checks.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
+        {app.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
         {say.map(|say| view! { <p class="say"><InlineCode text=say /></p> })}
         {Reader::may_write().then(|| view! { <CardActions task=id card=card loud=loud /> })}
     }
