@@ -179,7 +179,7 @@ async fn plan_is_edited_before_approval() {
     browser.press("New project").await;
     browser.fill("#project-title", "Letters").await;
     browser.fill("#project-goal", "Write alpha, beta and gamma.").await;
-    browser.click("dialog input[type=checkbox]").await;
+    browser.click("dialog input[type=checkbox]:not(details input)").await;
     // The button is disabled while the server checks the repository.
     browser.has("dialog button[type=submit]:enabled").await;
     browser.press("Create").await;

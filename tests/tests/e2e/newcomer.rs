@@ -62,13 +62,13 @@ impl Newcomer<'_> {
     /// Sets the checkbox whose label starts so.
     async fn tick(&self, label: &str) {
         match self.input {
-            Input::Pointer { .. } => self.browser.click("dialog input[type=checkbox]").await,
+            Input::Pointer { .. } => self.browser.click("dialog input[type=checkbox]:not(details input)").await,
             Input::Keyboard => {
                 self.reach(label).await;
                 self.browser.keys(" ").await;
             }
         }
-        self.browser.has("dialog input[type=checkbox]:checked").await;
+        self.browser.has("dialog input[type=checkbox]:not(details input):checked").await;
     }
 
     /// Comments on a line of the review.
