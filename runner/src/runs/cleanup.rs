@@ -11,18 +11,14 @@ use domain::board::task::Task;
 use domain::id::ProjectId;
 use domain::runs::output::COMMAND_OUTPUT_FILE;
 use tokio::time::sleep;
-use uuid::Uuid;
 
 use crate::blocking::off_thread;
-use crate::env;
 use crate::liveness::Liveness;
-use crate::process::start_shim;
-use crate::run_dir::{ExitRecord, RunDir};
+use crate::run_dir::ExitRecord;
 use crate::runs::check::tail;
 use crate::runs::checkout::CheckoutPlan;
-use crate::runs::command::{self, CommandFiles};
+use crate::runs::command::{self, NewCommand};
 use crate::runs::run::RunContext;
-use crate::runs::run::jail;
 use crate::runs::run::preparation::Preparation;
 
 /// The folder of these commands beside the database, with one folder for each project.
@@ -63,10 +59,24 @@ pub(crate) fn folder(context: &RunContext, project: &ProjectId) -> PathBuf {
 async fn run_one(context: &RunContext, project: &Project, checkout: &Path, line: &str, folder: &Path) -> db::Result<Result<ExitRecord, String>> {
     let (run_dir, marker) = match command::open(folder) {
         Some(running) => running,
-        None => match start(context, project, checkout, line, folder).await? {
-            Ok(started) => started,
-            Err(error) => return Ok(Err(error)),
-        },
+        None => {
+            let plan = CheckoutPlan::of_existing(project, checkout.to_owned());
+            let new = NewCommand {
+                kind: "cleanup",
+                project,
+                plan: &plan,
+                setup: Preparation::default(),
+                line: line.to_owned(),
+                limit: LIMIT,
+                output_limit: MAX_OUTPUT_BYTES,
+                variables: Vec::new(),
+                inbound: Vec::new(),
+            };
+            match command::start(context, folder, new).await? {
+                Ok(started) => started,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
     };
     loop {
         if let Liveness::Gone(exit) = command::liveness_of(&run_dir, &marker).await {
@@ -74,33 +84,4 @@ async fn run_one(context: &RunContext, project: &Project, checkout: &Path, line:
         }
         sleep(POLL_INTERVAL).await;
     }
-}
-
-async fn start(context: &RunContext, project: &Project, checkout: &Path, line: &str, folder: &Path) -> db::Result<Result<(RunDir, String), String>> {
-    let tier = match context.choose_sandbox().await?.tier() {
-        Ok(tier) => tier,
-        Err(detail) => return Ok(Err(detail.to_owned())),
-    };
-    let plan = CheckoutPlan::of_existing(project, checkout.to_owned());
-    let files = CommandFiles {
-        jail: jail::check_inputs(context, project, &plan, tier, folder),
-        marker: env::command_marker("cleanup", &project.id, Uuid::new_v4()),
-        relay: context.programs.installed.clone(),
-        cwd: plan.path.clone(),
-        setup: Preparation::default(),
-        line: line.to_owned(),
-        limit_seconds: LIMIT.as_secs(),
-        output_limit: MAX_OUTPUT_BYTES,
-        variables: Vec::new(),
-        inbound: Vec::new(),
-    };
-    let (path, program, inherited) = (folder.to_owned(), context.programs.running.clone(), project.profile.env.clone());
-    let started = off_thread(move || {
-        // An earlier server may have begun to write it.
-        let _ = fs::remove_dir_all(&path);
-        let run_dir = files.write(&path)?;
-        start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
-        Ok((run_dir, files.marker))
-    });
-    Ok(started.await.unwrap_or_else(|error| Err(error.to_string())))
 }

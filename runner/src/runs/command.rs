@@ -3,29 +3,36 @@
 //! It must not know why a command runs.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use db::RunProcess;
+use domain::board::project::Project;
+use uuid::Uuid;
 
 use crate::blocking::off_thread;
-use crate::env::RunEnv;
+use crate::env::{self, RunEnv};
 use crate::jail::inbound::Inbound;
 use crate::jail::prepare::prepare_run_dir;
 use crate::liveness::{Liveness, inspect};
+use crate::process::start_shim;
 use crate::run_dir::{CheckSpec, RunDir, RunSpec};
+use crate::runs::checkout::CheckoutPlan;
+use crate::runs::run::RunContext;
 use crate::runs::run::jail::{self, JailInputs};
 use crate::runs::run::preparation::{Preparation, SHELL};
 use crate::shim::control::{Control, SignalName};
 
-/// The contents of a command's folder.
-pub(super) struct CommandFiles {
-    pub(super) jail: Option<JailInputs>,
-    pub(super) marker: String,
-    pub(super) relay: PathBuf,
-    pub(super) cwd: PathBuf,
+/// A command to start.
+pub(super) struct NewCommand<'a> {
+    /// The purpose of the command, as its processes are marked.
+    pub(super) kind: &'static str,
+    pub(super) project: &'a Project,
+    pub(super) plan: &'a CheckoutPlan,
     pub(super) setup: Preparation,
     pub(super) line: String,
-    pub(super) limit_seconds: u64,
+    pub(super) limit: Duration,
     pub(super) output_limit: u64,
     /// Variables that it gets besides those of its jail.
     pub(super) variables: Vec<(String, String)>,
@@ -33,12 +40,59 @@ pub(super) struct CommandFiles {
     pub(super) inbound: Vec<Inbound>,
 }
 
+/// Starts a command below a shim, in the jail of agents, and returns its folder and marker. An incomplete folder of an earlier server is replaced.
+/// The inner error says why it cannot start.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn start(context: &RunContext, path: &Path, new: NewCommand<'_>) -> db::Result<Result<(RunDir, String), String>> {
+    let tier = match context.choose_sandbox().await?.tier() {
+        Ok(tier) => tier,
+        Err(detail) => return Ok(Err(detail.to_owned())),
+    };
+    let files = CommandFiles {
+        jail: jail::check_inputs(context, new.project, new.plan, tier, path),
+        marker: env::command_marker(new.kind, &new.project.id, Uuid::new_v4()),
+        relay: context.programs.installed.clone(),
+        cwd: new.plan.path.clone(),
+        setup: new.setup,
+        line: new.line,
+        limit_seconds: new.limit.as_secs(),
+        output_limit: new.output_limit,
+        variables: new.variables,
+        inbound: new.inbound,
+    };
+    let (path, program, inherited) = (path.to_owned(), context.programs.running.clone(), new.project.profile.env.clone());
+    let started = off_thread(move || {
+        // What cannot be removed is no complete folder, and then the new one cannot be written.
+        let _ = fs::remove_dir_all(&path);
+        let run_dir = files.write(&path)?;
+        start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
+        Ok((run_dir, files.marker))
+    });
+    Ok(started.await.unwrap_or_else(|error| Err(error.to_string())))
+}
+
+/// The contents of a command's folder.
+struct CommandFiles {
+    jail: Option<JailInputs>,
+    marker: String,
+    relay: PathBuf,
+    cwd: PathBuf,
+    setup: Preparation,
+    line: String,
+    limit_seconds: u64,
+    output_limit: u64,
+    variables: Vec<(String, String)>,
+    inbound: Vec<Inbound>,
+}
+
 impl CommandFiles {
     /// Writes the folder. Blocks.
     ///
     /// # Errors
     /// When no jail can be built, or the folder cannot be written.
-    pub(super) fn write(&self, path: &Path) -> Result<RunDir, String> {
+    fn write(&self, path: &Path) -> Result<RunDir, String> {
         let jail = self.jail.as_ref().map(JailInputs::build).transpose().map_err(|error| error.to_string())?;
         let (jail, variables) = jail.map(|built| (built.spec, built.variables)).unzip();
         let jail = jail.map(|jail| jail.with_inbound(&self.inbound));

@@ -9,19 +9,15 @@ use std::time::{Duration, SystemTime};
 use domain::runs::output::COMMAND_OUTPUT_FILE;
 use sha2::{Digest, Sha256};
 use tokio::time::sleep;
-use uuid::Uuid;
 
 use super::outcome::{Ended, MAX_OUTPUT_BYTES, ended, tail};
 use super::{Subject, folder};
 use crate::blocking::off_thread;
-use crate::env;
 use crate::liveness::Liveness;
-use crate::process::start_shim;
 use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::checkout::{CheckoutError, CheckoutPlan};
-use crate::runs::command::{CommandFiles, end, liveness_of, open};
+use crate::runs::command::{self, NewCommand, end, liveness_of, open};
 use crate::runs::run::RunContext;
-use crate::runs::run::jail;
 use crate::runs::run::preparation::Preparation;
 use crate::runs::scratch::{self, Purpose};
 
@@ -112,36 +108,23 @@ impl<'a> Place<'a> {
     /// Moves the checkout to the commit, unless it is there, and starts a command in it. The inner error says why it cannot start.
     async fn start(&mut self, path: &Path, command: &Command<'_>) -> Result<Result<(RunDir, String), String>, CheckoutError> {
         let context = self.context;
-        // An earlier server may have begun to write it.
-        remove(path);
         if self.prepared.is_none() {
             let Subject { project, stage, commit, .. } = self.subject;
             self.prepared = Some(scratch::prepare(context, project, Purpose::Checks(*stage), commit).await?);
         }
         let Some((plan, setup)) = &self.prepared else { return Ok(Err("its checkout was not prepared".to_owned())) };
-        let tier = match context.choose_sandbox().await?.tier() {
-            Ok(tier) => tier,
-            Err(detail) => return Ok(Err(detail.to_owned())),
-        };
-        let files = CommandFiles {
-            jail: jail::check_inputs(context, &self.subject.project, plan, tier, path),
-            marker: env::command_marker("check", &self.subject.project.id, Uuid::new_v4()),
-            relay: context.programs.installed.clone(),
-            cwd: plan.path.clone(),
+        let new = NewCommand {
+            kind: "check",
+            project: &self.subject.project,
+            plan,
             setup: setup.clone(),
             line: command.line.to_owned(),
-            limit_seconds: u64::from(command.limit_minutes) * 60,
+            limit: Duration::from_secs(u64::from(command.limit_minutes) * 60),
             output_limit: MAX_OUTPUT_BYTES,
             variables: Vec::new(),
             inbound: Vec::new(),
         };
-        let (path, program, inherited) = (path.to_owned(), context.programs.running.clone(), self.subject.project.profile.env.clone());
-        let started = off_thread(move || {
-            let run_dir = files.write(&path)?;
-            start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
-            Ok((run_dir, files.marker))
-        });
-        Ok(started.await.unwrap_or_else(|error| Err(error.to_string())))
+        Ok(command::start(context, path, new).await?)
     }
 
     /// Waits for the end of a command. `None`, and the command is ended, once the task does not wait for it anymore.

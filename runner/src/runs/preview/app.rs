@@ -11,23 +11,19 @@ use domain::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
-use uuid::Uuid;
 
 use super::connections::is_connected;
 use super::place::{self, Place};
 use super::state_of;
 use crate::blocking::off_thread;
-use crate::env;
 use crate::jail::inbound::{Inbound, connect};
 use crate::liveness::Liveness;
-use crate::process::start_shim;
 use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::check::tail;
 use crate::runs::checkout::CheckoutError;
-use crate::runs::command::{self, CommandFiles};
+use crate::runs::command::{self, NewCommand};
 use crate::runs::port::lease_ports;
 use crate::runs::run::RunContext;
-use crate::runs::run::jail;
 
 /// The time between two looks at an app.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -84,10 +80,6 @@ impl App {
             Err(why) => return Ok(Err(why)),
         };
         let Some(line) = project.profile.preview.clone() else { return Ok(Err("the profile no longer names its command".to_owned())) };
-        let tier = match context.choose_sandbox().await?.tier() {
-            Ok(tier) => tier,
-            Err(detail) => return Ok(Err(detail.to_owned())),
-        };
         let leasing = LEASING.lock().await;
         let ports = lease_ports(context, PORTS).await?;
         let Some(port) = ports.first().copied() else {
@@ -100,26 +92,21 @@ impl App {
         let mut variables: Vec<(String, String)> = names.zip(ports.iter().map(u16::to_string)).collect();
         // Some tools open a browser by themselves, which would show the page at a host of the board.
         variables.push(("BROWSER".to_owned(), "none".to_owned()));
-        let files = CommandFiles {
-            jail: jail::check_inputs(context, &project, &plan, tier, &path),
-            marker: env::command_marker("preview", &project.id, Uuid::new_v4()),
-            relay: context.programs.installed.clone(),
-            cwd: plan.path.clone(),
+        let (earlier, name) = (path.clone(), subject.name());
+        // An earlier app that stays on the disk is removed by the next start, or with its project.
+        let _ = off_thread(move || remove_others(&earlier, &name)).await;
+        let new = NewCommand {
+            kind: "preview",
+            project: &project,
+            plan: &plan,
             setup,
             line: with_ports(&line, &ports),
-            limit_seconds: LIFE_LIMIT.as_secs(),
+            limit: LIFE_LIMIT,
             output_limit: MAX_OUTPUT_BYTES,
             variables,
             inbound: ports.iter().map(|port| Inbound { port: *port, socket: format!("app-{port}"), host: host.clone() }).collect(),
         };
-        let (program, inherited, others) = (context.programs.running.clone(), project.profile.env.clone(), subject.name());
-        let started = off_thread(move || {
-            remove_others(&path, &others);
-            let run_dir = files.write(&path)?;
-            start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
-            Ok((run_dir, files.marker))
-        });
-        let started = started.await.unwrap_or_else(|error| Err(error.to_string()));
+        let started = command::start(context, &path, new).await?;
         Ok(started.map(|(run_dir, marker)| Self { started_at: *started_at, run_dir, marker, port, host }))
     }
 
