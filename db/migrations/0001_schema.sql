@@ -71,6 +71,7 @@ CREATE TABLE projects (
 ) STRICT;
 
 CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;
+CREATE INDEX projects_with_preview ON projects (id) WHERE preview ->> 'state' <> 'failed';
 CREATE INDEX projects_current ON projects (length(id), id) WHERE archived_at IS NULL;
 CREATE INDEX projects_archived ON projects (length(id), id) WHERE archived_at IS NOT NULL;
 CREATE INDEX projects_deleted ON projects (id) WHERE deleted_at IS NOT NULL;
@@ -209,7 +210,8 @@ CREATE INDEX tasks_unreviewed ON tasks (project_id, length(id), id) WHERE old = 
 -- Finished tasks that somebody has to look at, or whose checkout is left.
 CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
-CREATE INDEX tasks_with_preview ON tasks (project_id) WHERE preview IS NOT NULL;
+-- Those that failed stay on their cards and cost nothing.
+CREATE INDEX tasks_with_preview ON tasks (project_id) WHERE preview ->> 'state' <> 'failed';
 -- A lead reads them with the open ones.
 CREATE INDEX tasks_failed ON tasks (project_id) WHERE cancel_reason = 'failed';
 -- Finished tasks, newest last.
@@ -440,7 +442,7 @@ CREATE TABLE owned_refs (
   PRIMARY KEY (git_dir, name)
 ) STRICT;
 
-CREATE INDEX owned_refs_by_age ON owned_refs (claimed_at);
+CREATE INDEX owned_refs_by_name ON owned_refs (name, claimed_at);
 
 -- Why agent starts are suspended, and until when.
 CREATE TABLE parkings (

@@ -21,10 +21,10 @@ use crate::error::Result;
 /// The previews of tasks that are starting, running or stopping. Reads those that the index names, whatever else has ended.
 pub(crate) const OF_TASKS: &str = "SELECT t.id, t.preview, t.worktree_path IS NOT NULL AND t.status IN ('in_progress', 'in_review')
       AND (SELECT p.archived_at FROM projects p WHERE p.id = t.project_id) IS NULL AS has_files
-  FROM tasks t WHERE t.preview IS NOT NULL AND t.preview ->> 'state' <> 'failed'";
+  FROM tasks t WHERE t.preview ->> 'state' <> 'failed'";
 
-const OF_PROJECTS: &str = "SELECT p.id, p.preview, p.archived_at IS NULL AS has_files FROM projects p
-  WHERE p.preview IS NOT NULL AND p.preview ->> 'state' <> 'failed'";
+pub(crate) const OF_PROJECTS: &str = "SELECT p.id, p.preview, p.archived_at IS NULL AS has_files FROM projects p
+  WHERE p.preview ->> 'state' <> 'failed'";
 
 /// A preview with a process, or that is to get one.
 #[derive(Debug, Clone, PartialEq, Eq)]

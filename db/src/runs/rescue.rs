@@ -16,10 +16,10 @@ use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 
-/// Kept work whose time is over, in repositories that still have a project. Reads only references that are older than that.
-const EXPIRED: &str =
+/// Kept work whose time is over, in repositories that still have a project. Reads the references with the prefix only, and kept work ends.
+pub(crate) const EXPIRED: &str =
     "SELECT o.git_dir, o.name, (SELECT p.id FROM projects p WHERE p.git_dir = o.git_dir ORDER BY length(p.id), p.id LIMIT 1) AS project_id
-  FROM owned_refs o WHERE o.claimed_at < $1 AND substr(o.name, 1, length($2)) = $2
+  FROM owned_refs o WHERE o.name >= $2 AND o.name < $3 AND o.claimed_at < $1
     AND EXISTS (SELECT 1 FROM projects p WHERE p.git_dir = o.git_dir) ORDER BY o.claimed_at, o.name";
 
 /// A rescue ref whose time is over.
@@ -37,9 +37,10 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn references_kept_at(&self, git_dir: &str, prefix: &str) -> Result<BTreeMap<String, Timestamp>> {
-        let rows = sqlx::query("SELECT name, claimed_at FROM owned_refs WHERE git_dir = $1 AND substr(name, 1, length($2)) = $2")
+        let rows = sqlx::query("SELECT name, claimed_at FROM owned_refs WHERE git_dir = $1 AND name >= $2 AND name < $3")
             .bind(git_dir)
             .bind(prefix)
+            .bind(end_of(prefix))
             .fetch_all(&self.readers)
             .await?;
         rows.iter().map(|row| Ok((row.try_get("name")?, parsed(row, "claimed_at")?))).collect()
@@ -50,7 +51,7 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn expired_rescues(&self, prefix: &str, cutoff: Timestamp) -> Result<Vec<ExpiredRescue>> {
-        let rows = sqlx::query(EXPIRED).bind(cutoff.to_string()).bind(prefix).fetch_all(&self.readers).await?;
+        let rows = sqlx::query(EXPIRED).bind(cutoff.to_string()).bind(prefix).bind(end_of(prefix)).fetch_all(&self.readers).await?;
         let expired = |row| -> Result<ExpiredRescue> {
             Ok(ExpiredRescue {
                 project: parsed(row, "project_id")?,
@@ -120,4 +121,9 @@ impl Db {
 async fn forget(tx: &mut Tx, git_dir: &str, reference: &str) -> Result<()> {
     sqlx::query("DELETE FROM owned_refs WHERE git_dir = $1 AND name = $2").bind(git_dir).bind(reference).execute(&mut tx.connection).await?;
     Ok(())
+}
+
+/// The first name after all that begin with `prefix`, which ends with a slash.
+fn end_of(prefix: &str) -> String {
+    format!("{}0", prefix.trim_end_matches('/'))
 }

@@ -7,7 +7,7 @@ use domain::runs::profile::Profile;
 use domain::wire::ProjectPatch;
 
 use crate::Caller;
-use crate::runs::preview::OF_TASKS;
+use crate::runs::preview::{OF_PROJECTS, OF_TASKS};
 use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code};
 
@@ -107,6 +107,8 @@ async fn failure_stays_on_the_card_until_the_next_start() {
 #[tokio::test]
 async fn live_previews_are_read_by_their_index() {
     let store = Store::board().await;
-    let plan = plan(&store, OF_TASKS).await;
-    assert!(plan.contains("tasks_with_preview"), "{plan}");
+    for (statement, index) in [(OF_TASKS, "tasks_with_preview"), (OF_PROJECTS, "projects_with_preview")] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains(index), "{plan}");
+    }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
+use crate::runs::rescue::EXPIRED;
 use crate::testing::set_time;
+use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/TASK-001/uncommitted";
@@ -67,4 +69,11 @@ async fn kept_work_has_an_age_and_ends() {
     assert!(db.run_folders().await.unwrap().is_empty());
     let recorded = db.checkouts_on_record().await.unwrap();
     assert!(recorded.projects.contains(&store.project) && recorded.checkouts.is_empty(), "{recorded:?}");
+}
+
+#[tokio::test]
+async fn expired_work_is_read_by_name() {
+    let store = Store::board().await;
+    let plan = plan(&store, EXPIRED).await;
+    assert!(plan.contains("owned_refs_by_name (name>? AND name<?)"), "{plan}");
 }

@@ -253,7 +253,7 @@ async fn base_merge(store: &Store) {
 async fn expired_work(store: &Store) {
     let (db, reference) = (&store.db, "refs/vibe-relay/rescue/TASK-002/old");
     db.claim_reference(&store.project().await.git_dir, reference, None).await.unwrap();
-    let expired = db.expired_rescues(reference, crate::now().after(Duration::from_secs(60))).await.unwrap();
+    let expired = db.expired_rescues("refs/vibe-relay/rescue/", crate::now().after(Duration::from_secs(60))).await.unwrap();
     db.record_expired_rescue(&expired[0], Some(&"old".to_owned())).await.unwrap();
 }
 
