@@ -64,7 +64,7 @@ pub(super) async fn start(context: &RunContext, path: &Path, new: NewCommand<'_>
     };
     let (path, program, inherited) = (path.to_owned(), context.programs.running.clone(), new.project.profile.env.clone());
     let started = off_thread(move || {
-        // What cannot be removed is no complete folder, and then the new one cannot be written.
+        // If a part of it stays, the new folder cannot be written, and that is reported.
         let _ = fs::remove_dir_all(&path);
         let run_dir = files.write(&path)?;
         start_shim(&program, &run_dir, &inherited).map_err(|error| error.to_string())?;
