@@ -12,6 +12,7 @@ use crate::context::import::Import;
 use crate::runs::preview::Preview;
 use crate::runs::{profile, rescue};
 use crate::service;
+use crate::team::companion::Attach;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
 
 /// A local-first kanban board where coding agents do the work.
@@ -143,11 +144,16 @@ pub(crate) enum Command {
     Inbox(inbox::Inbox),
     /// Print events as they happen, one per line, until you stop it.
     Tail(Tail),
+    /// Connect your own Claude Code to the board, as a companion that works for you and takes no decisions.
+    Attach(Attach),
     /// Connect an agent to the board: an MCP server on standard input and output.
     Mcp {
         /// The task the agent works on.
         #[arg(long)]
         task_id: Option<String>,
+        /// Act as your companion, with the token that `vibe-relay attach` made, instead of as you.
+        #[arg(long, conflicts_with = "task_id")]
+        companion: bool,
         /// Also return the data of results as structured content, for programs. Some clients then show their model nothing else.
         #[arg(long)]
         structured: bool,

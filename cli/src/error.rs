@@ -60,6 +60,8 @@ pub(crate) enum CliError {
          `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; to connect your own client, unset {variable}"
     )]
     NoAgentToken { variable: &'static str },
+    #[error("no companion is attached ({} cannot be read); run `vibe-relay attach` while the board runs", path.display())]
+    NoCompanion { path: PathBuf, source: std::io::Error },
     #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },
     #[error(

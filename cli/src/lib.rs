@@ -59,8 +59,8 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         }
         Command::JailForward { socket } => return Ok(forward::main(&socket)),
         Command::JailServe { port, socket } => return Ok(inbound::main(port, &socket)),
-        Command::Mcp { task_id, structured } => {
-            return single_threaded()?.block_on(mcp::run(config, task_id, structured)).map(|()| ExitCode::SUCCESS);
+        Command::Mcp { task_id, companion, structured } => {
+            return single_threaded()?.block_on(mcp::run(config, task_id, companion, structured)).map(|()| ExitCode::SUCCESS);
         }
         Command::Inbox(inbox) => return single_threaded()?.block_on(team::inbox::run(config, inbox)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
@@ -83,6 +83,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Audit(command) => single_threaded()?.block_on(team::audit::run(config, command))?,
         Command::Person(command) => single_threaded()?.block_on(team::person::run(config, command))?,
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
+        Command::Attach(attach) => single_threaded()?.block_on(team::companion::run(config, &attach))?,
         Command::Pair(pair) => single_threaded()?.block_on(team::pairing::run(config, pair))?,
         Command::Report { since } => single_threaded()?.block_on(board::report::run(config, since))?,
         Command::Land { project, bring_back, undo } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back, undo))?,

@@ -6,13 +6,14 @@ use domain::id::TaskId;
 use mcp::BridgeOptions;
 
 use crate::error::CliError;
+use crate::team::{companion, token};
 use crate::{dead_drop, logging, output, settings};
 
 /// Connects standard input and output to the board until the agent closes them.
 ///
 /// # Errors
-/// When no token is set and the environment is an agent's, which must not act as the human.
-pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, structured: bool) -> Result<(), CliError> {
+/// When no token is set and the environment is an agent's, which must not act as the human, or no companion was attached.
+pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, companion: bool, structured: bool) -> Result<(), CliError> {
     // Standard output belongs to the protocol.
     logging::start("warn,rmcp::service=off");
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
@@ -20,7 +21,12 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, structur
         Some(path) => PathBuf::from(path),
         None => settings::config(config)?.db_path,
     };
-    let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
-    hint.into_iter().for_each(output::hint);
-    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token, structured }).await?)
+    let own_token = if companion {
+        Some(companion::token(&db_path)?)
+    } else {
+        let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
+        hint.into_iter().for_each(output::hint);
+        token
+    };
+    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: own_token, git_dir: token::git_dir_here(), structured }).await?)
 }

@@ -35,7 +35,7 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The owner of the board.
 fn owner() -> Caller {
-    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner, is_companion: false })
 }
 
 #[tokio::main]

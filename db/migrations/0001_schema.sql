@@ -181,6 +181,8 @@ CREATE TABLE tasks (
   -- Set when its session ended before anybody began it, until a lead decides or it begins.
   old            TEXT CHECK (old IN ('unreviewed', 'stale')),
   approved_by    TEXT,
+  -- The branch whose tip its work begins at, instead of that of the project branch.
+  from_branch    TEXT,
   verified_by    TEXT,
   created_at     TEXT NOT NULL,
   updated_at     TEXT NOT NULL,
@@ -713,7 +715,8 @@ CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_
 -- Who calls. Only a SHA-256 of each token is stored. Its first digits name it.
 CREATE TABLE tokens (
   hash        TEXT PRIMARY KEY,
-  kind        TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
+  kind        TEXT NOT NULL CHECK (kind IN ('human', 'companion', 'run', 'agent', 'invite')),
+  -- Of a companion, the person whose coding agent it is.
   person_id   INTEGER REFERENCES persons(id),
   run_id      TEXT REFERENCES agent_runs(id),
   project_id  TEXT REFERENCES projects(id),
@@ -728,8 +731,8 @@ CREATE TABLE tokens (
   expires_at  TEXT,
   -- When a token that its holder replaced ends.
   retires_at  TEXT,
-  CHECK ((kind = 'human') = (person_id IS NOT NULL)),
-  CHECK ((kind = 'human') = (permissions IS NULL)),
+  CHECK ((kind IN ('human', 'companion')) = (person_id IS NOT NULL)),
+  CHECK ((kind IN ('human', 'companion')) = (permissions IS NULL)),
   CHECK (kind = 'human' OR audience = 'mcp'),
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name) ON UPDATE CASCADE
 ) STRICT;

@@ -31,6 +31,8 @@ pub struct PersonCaller {
     pub id: i64,
     pub name: String,
     pub role: PersonRole,
+    /// Whether it is the person's own coding agent, which works for them and takes no decisions.
+    pub is_companion: bool,
 }
 
 /// A managed agent, identified by the token of its run.
@@ -180,6 +182,11 @@ impl Caller {
         self.person(Right::Work, action).map(drop)
     }
 
+    /// Refuses everyone but persons who may decide about work, in person.
+    pub(crate) fn require_decision(&self, action: &str) -> Result<(), PersonRefusal> {
+        self.person(Right::Decide, action).map(drop)
+    }
+
     /// Refuses everyone but the owner.
     pub(crate) fn require_owner(&self, action: &str) -> Result<(), PersonRefusal> {
         self.person(Right::Administer, action).map(drop)
@@ -213,13 +220,18 @@ impl Caller {
     /// The owner of a board, under the name that tests give them.
     #[cfg(any(test, feature = "testing"))]
     pub fn owner() -> Self {
-        Self::Person(PersonCaller { id: domain::team::person::OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+        Self::Person(PersonCaller { id: domain::team::person::OWNER, name: "owner".to_owned(), role: PersonRole::Owner, is_companion: false })
     }
 }
 
 impl PersonCaller {
     fn require(&self, right: Right, action: &str) -> Result<(), PersonRefusal> {
-        if self.role.may(right) { Ok(()) } else { Err(PersonRefusal::WrongRole { role: self.role, action: action.to_owned() }) }
+        let action = || action.to_owned();
+        match self.role.may(right) {
+            true if self.is_companion && right >= Right::Decide => Err(PersonRefusal::NotByCompanion { action: action() }),
+            true => Ok(()),
+            false => Err(PersonRefusal::WrongRole { role: self.role, action: action() }),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod audit;
 pub(crate) mod browser_session;
+pub(crate) mod companion;
 pub(crate) mod contract;
 pub(crate) mod feature;
 pub(crate) mod handshake;

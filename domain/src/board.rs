@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod attention;
+pub mod awaited;
 pub mod card;
 pub mod comment;
 pub mod dependency;

@@ -9,8 +9,8 @@ mod review;
 mod usage;
 
 pub use agent::{
-    Assign, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewPersonToken, NewToken, Notes, ReadInbox, RejectVerification,
-    RemoveAgent, RotatedToken, SetSpawnPolicy, TokenPatch,
+    Assign, CompanionToken, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewPersonToken, NewToken, Notes, ReadInbox,
+    RejectVerification, RemoveAgent, RotatedToken, SetSpawnPolicy, TokenPatch,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn, OpenCards};
 pub use comment::CommentView;

@@ -56,6 +56,8 @@ pub struct BridgeOptions {
     /// The token of a run or an agent, or an invite token. Without it, the human's own is read from the file `token` next to the database.
     /// A guest that registers continues with the token that it receives.
     pub token: Option<String>,
+    /// The common `.git` folder of the repository in which the client works. It chooses the project of a person's call that names none.
+    pub git_dir: Option<String>,
     /// Whether results keep their structured content, for programs.
     pub structured: bool,
 }
@@ -94,7 +96,7 @@ where
             text.trim().to_owned()
         }
     };
-    let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token, options.structured));
+    let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, options.git_dir, token, options.structured));
     let serving = async {
         match Arc::clone(&bridge).serve(Lines::new(input, output)).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
@@ -115,6 +117,7 @@ struct Bridge {
     structured: bool,
     db_path: PathBuf,
     task_id: Option<TaskId>,
+    git_dir: Option<String>,
     /// The token it was started with.
     first_token: String,
     /// The token it uses: the first, or the one it received when it registered or refreshed its token.
@@ -235,11 +238,12 @@ impl ServerHandler for Bridge {
 }
 
 impl Bridge {
-    fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String, structured: bool) -> Self {
+    fn new(db_path: PathBuf, task_id: Option<TaskId>, git_dir: Option<String>, token: String, structured: bool) -> Self {
         Self {
             structured,
             db_path,
             task_id,
+            git_dir,
             token: watch::Sender::new(token.clone()),
             first_token: token,
             changes: broadcast::Sender::new(MAX_PENDING),
@@ -316,11 +320,14 @@ impl Bridge {
         true
     }
 
-    /// Returns the `_meta` of a request for the client: revision, idempotency key and task.
+    /// Returns the `_meta` of a request for the client: revision, idempotency key, task and repository.
     fn meta(&self) -> Value {
         let mut values = base_meta(&db::new_uuid());
         if let Some(task) = &self.task_id {
             values[meta::TASK_ID] = task.as_str().into();
+        }
+        if let Some(git_dir) = &self.git_dir {
+            values[meta::GIT_DIR] = git_dir.as_str().into();
         }
         values
     }

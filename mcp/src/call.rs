@@ -23,7 +23,7 @@ use crate::bearer::Bearer;
 use crate::handler::Handler;
 use crate::reply::{self, Answer, Failure};
 use crate::tools::arguments::ProjectArgument;
-use crate::tools::definition::{Admission, Effect, ToolDefinition};
+use crate::tools::definition::{Admission, ToolDefinition};
 
 /// The most characters of an argument that an error repeats.
 const QUOTED: usize = 60;
@@ -37,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     /// The default task: the run's own, or the one that the human's client was started for.
     pub(crate) scope: Option<TaskId>,
+    /// The common `.git` folder of the repository in which the client works, as its bridge says.
+    pub(crate) git_dir: Option<String>,
 }
 
 impl Call {
@@ -60,7 +62,13 @@ impl Call {
         if let Some(task) = &self.scope {
             return Ok(self.db.card(task).await?.project_id);
         }
-        let mut ids: Vec<ProjectId> = self.db.projects().await?.into_iter().map(|project| project.id).collect();
+        let projects = self.db.projects().await?;
+        let of_here: Vec<&ProjectId> =
+            projects.iter().filter(|project| self.git_dir.as_ref() == Some(&project.git_dir)).map(|project| &project.id).collect();
+        if let [only] = of_here.as_slice() {
+            return Ok((*only).clone());
+        }
+        let mut ids: Vec<ProjectId> = projects.into_iter().map(|project| project.id).collect();
         if ids.len() == 1 {
             return Ok(ids.remove(0));
         }
@@ -122,10 +130,7 @@ where
     F: Fn(Call, A) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Answer, Failure>> + Send + 'static,
 {
-    let hints = match definition.effect {
-        Effect::Reads | Effect::Searches => ToolAnnotations::new().read_only(true),
-        Effect::Writes | Effect::Renews => ToolAnnotations::new().destructive(false),
-    };
+    let hints = if definition.effect.reads() { ToolAnnotations::new().read_only(true) } else { ToolAnnotations::new().destructive(false) };
     let mut schema = schema::<A>();
     let arguments = definition.identity_arguments.iter().copied();
     let checked: Vec<&str> = arguments.filter(|argument| add_identity_argument(&mut schema, argument)).collect();

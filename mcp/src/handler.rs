@@ -134,7 +134,8 @@ impl Handler {
         }
         let session = identity(&context.extensions)?.session.clone();
         let written = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Written>()).cloned();
-        context.extensions.insert(Call { db: self.0.db.clone(), bearer: acting, caller: caller.clone(), scope });
+        let git_dir = meta::text(&context.meta, meta::GIT_DIR).map(str::to_owned);
+        context.extensions.insert(Call { db: self.0.db.clone(), bearer: acting, caller: caller.clone(), scope, git_dir });
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };

@@ -11,6 +11,8 @@ pub(crate) const TOOL_USE_ID: &str = "claudecode/toolUseId";
 pub(crate) const CALL_ID: &str = "vibe-relay/callId";
 /// The task that the bridge was started for.
 pub(crate) const TASK_ID: &str = "vibe-relay/taskId";
+/// The common `.git` folder of the repository in which the bridge was started. It chooses among projects, and proves nothing.
+pub(crate) const GIT_DIR: &str = "vibe-relay/gitDir";
 
 /// The header with the format of a bridge's requests.
 pub(crate) const BRIDGE_FORMAT_HEADER: &str = "vibe-relay-bridge";

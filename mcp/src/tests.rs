@@ -9,6 +9,7 @@ mod bridge;
 mod bridge_resource;
 mod calls;
 mod claim;
+mod companion;
 mod connect;
 mod context;
 mod context_resource;

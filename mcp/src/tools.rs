@@ -111,7 +111,7 @@ fn hide_arguments(caller: &Caller, definition: &ToolDefinition, properties: &mut
 /// Returns what a call of `tool` uses up, in a message of `bytes` bytes.
 pub(crate) fn cost(tool: &str, bytes: u32) -> Cost {
     match definition(tool).map(|definition| definition.effect) {
-        Some(Effect::Writes | Effect::Renews) => Cost { writes: 1, searches: 0, bytes },
+        Some(Effect::Writes | Effect::Decides | Effect::Renews) => Cost { writes: 1, searches: 0, bytes },
         Some(Effect::Searches) => Cost { writes: 0, searches: 1, bytes },
         Some(Effect::Reads) | None => Cost { writes: 0, searches: 0, bytes },
     }
@@ -121,9 +121,7 @@ pub(crate) fn cost(tool: &str, bytes: u32) -> Cost {
 pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     let own: Vec<&str> = table().map(|definition| definition.name).filter(|name| is_allowed(caller, name)).collect();
     let mut hint = format!("Your tools are {}.", own.join(", "));
-    if definition(tool).is_some_and(|definition| definition.is_beyond(caller))
-        && let Err(refusal) = caller.require_may_write(&format!("calling {tool}"))
-    {
+    if let Some(Err(refusal)) = definition(tool).map(|definition| definition.require_rights(caller)) {
         return refusal;
     }
     let is_for_agents = definition(tool).is_some_and(|definition| definition.audience.external != External::Nobody);

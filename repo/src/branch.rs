@@ -8,7 +8,7 @@ mod packed;
 
 pub(crate) use delete::delete_reference;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
 use git2::{ErrorClass, ErrorCode, Oid};
@@ -16,9 +16,23 @@ use git2::{ErrorClass, ErrorCode, Oid};
 use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
+use crate::lane::{Effort, in_lane};
 use crate::lock::{self, LockDeadline};
 use crate::merge::SQUASHED_PREFIX;
 use crate::rescue::RESCUE_PREFIX;
+
+/// Whether a local branch exists in the repository of `git_dir`.
+///
+/// # Errors
+/// The repository cannot be read or does not respond.
+pub async fn has_branch(git_dir: &Path, branch: &str) -> Result<bool, RepoError> {
+    let (opened, branch) = (git_dir.to_owned(), branch.to_owned());
+    // git2 reports an invalid name as an error, and no branch has one.
+    in_lane(git_dir, Effort::Brief, move || {
+        Ok(git2::Branch::name_is_valid(&branch).unwrap_or(false) && Repository::open(&opened)?.ref_sha(&branch)?.is_some())
+    })
+    .await?
+}
 
 impl Repository {
     /// Returns the commit at the tip of `branch`, or `None` if the branch does not exist.

@@ -3,6 +3,7 @@
 mod agent;
 mod audit;
 mod browser_session;
+mod companion;
 mod contract;
 mod handshake;
 mod hat;
@@ -36,6 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(browser_session::list_sessions))
         .routes(routes!(browser_session::revoke_session))
         .routes(routes!(pairing::pair_device))
+        .routes(routes!(companion::create_companion_token))
         .routes(routes!(person::list_persons))
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use axum::http::StatusCode;
-use db::MoveRequest;
+use db::{Caller, MoveRequest};
 use domain::board::status::Status;
 use domain::board::task::NewSubtask;
 use domain::id::TaskId;
@@ -277,6 +277,9 @@ async fn persons(story: &mut Story) {
     assert_eq!(taken["detail"], "name: the name ann is taken");
     let created = story.act("post", "/api/persons/{id}/token", "2", Value::Null, StatusCode::CREATED).await;
     assert!(created["sign_in_link"].as_str().unwrap().contains("/sign-in?code="));
+    let companion = story.act("post", "/api/companion-token", "", Value::Null, StatusCode::CREATED).await;
+    let holder = story.server.state.db.caller(companion["token"].as_str().unwrap()).await.unwrap().unwrap();
+    assert!(matches!(holder, Caller::Person(person) if person.is_companion));
     let promoted = story.act("patch", "/api/persons/{id}", "2", json!({"role": "member"}), StatusCode::OK).await;
     assert_eq!(promoted["role"], "member");
     assert_eq!(story.call("delete", "/api/persons/{id}", "2", "", Value::Null).await.status, StatusCode::NO_CONTENT);

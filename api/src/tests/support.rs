@@ -188,6 +188,7 @@ impl TestServer {
             assigned_to: None,
             role_hat: None,
             goal_id: None,
+            from_branch: None,
         };
         self.state.db.create_task(&Caller::owner(), project, new).await.unwrap()
     }

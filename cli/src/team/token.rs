@@ -170,7 +170,8 @@ fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a P
     }
 }
 
-fn git_dir_here() -> Option<String> {
+/// The common `.git` folder of the repository that contains the current folder.
+pub(crate) fn git_dir_here() -> Option<String> {
     let here = std::env::current_dir().ok()?;
     repo::git_dir(&here).ok()?.into_os_string().into_string().ok()
 }

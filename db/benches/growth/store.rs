@@ -57,7 +57,7 @@ struct Agent {
 
 /// The owner of the board.
 fn owner() -> Caller {
-    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner, is_companion: false })
 }
 
 impl Store {

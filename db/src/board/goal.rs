@@ -113,6 +113,9 @@ impl Db {
                 if caller.project().is_some_and(|own| *own != goal.project_id) {
                     return Err(Refusal::not_found("goal", &id).into());
                 }
+                if caller.is_person() {
+                    caller.require_decision("signing goals off")?;
+                }
                 let participant = participant::load(&mut tx.connection, caller, &goal.project_id).await?;
                 participant.require_lead("signing goals off")?;
                 participant.require_whole_project("signing goals off")?;

@@ -65,7 +65,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("approving plans")?;
+                caller.require_decision("approving plans")?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, PlanEvent::Approved {});
                 for card in waiting {

@@ -128,7 +128,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("editing projects")?;
+                caller.require_decision("editing projects")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 let title =
                     patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());

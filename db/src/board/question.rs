@@ -94,7 +94,7 @@ impl Db {
         let (caller, task, answer) = (caller.clone(), task.clone(), answer.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("answering")?;
+                caller.require_decision("answering")?;
                 let answer = text::validate_body("content", &answer)?;
                 let card = tasks::card(&mut tx.connection, &task).await?;
                 let Some(question) = open(&mut tx.connection, &task).await? else { return Err(QuestionRefusal::NoneOpen { task }.into()) };

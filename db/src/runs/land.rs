@@ -78,7 +78,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("landing")?;
+                caller.require_decision("landing")?;
                 projects::read(&mut tx.connection, &id).await?;
                 let landing: i64 = sqlx::query_scalar(
                     "INSERT INTO landings (project_id, base_branch, before_sha, sha, tip, landed_at, landed_by, tasks, commits)

@@ -150,7 +150,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("raising limits")?;
+                caller.require_decision("raising limits")?;
                 let card = tasks::card(&mut tx.connection, &id).await?;
                 let scope = card.attention.as_ref().and_then(|attention| attention.limit).unwrap_or(LimitScope::Task);
                 let day = tx.now.day();
@@ -183,7 +183,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("raising limits")?;
+                caller.require_decision("raising limits")?;
                 let project = projects::read(&mut tx.connection, &id).await?;
                 write::raise(tx, &caller, LimitScope::Project, id.as_str()).await?;
                 tx.record_for_project(&caller, &id, LimitEvent::Raised { scope: LimitScope::Project });

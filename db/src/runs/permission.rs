@@ -64,7 +64,7 @@ impl Db {
         let (caller, run, reason) = (caller.clone(), run.clone(), reason.map(str::to_owned));
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("answering permission requests")?;
+                caller.require_decision("answering permission requests")?;
                 let reason = text::validate_optional_body("reason", reason.as_deref())?;
                 let run = runs::read(&mut tx.connection, &run).await?;
                 let (known, is_closed) = write::read(tx, &run.id, request).await?;

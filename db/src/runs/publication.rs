@@ -25,7 +25,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("publishing")?;
+                caller.require_decision("publishing")?;
                 projects::read(&mut tx.connection, &id).await?;
                 store(tx, &id, &published).await?;
                 let Publication { remote, branch, sha, pull_request, .. } = published;

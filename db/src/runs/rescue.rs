@@ -107,7 +107,7 @@ impl Db {
         let (caller, id, reference, sha) = (caller.clone(), id.clone(), reference.to_owned(), sha.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("dropping work")?;
+                caller.require_decision("dropping work")?;
                 let project = projects::read(&mut tx.connection, &id).await?;
                 forget(tx, &project.git_dir, &reference).await?;
                 tx.record_without_card(&caller, &id, None, RescueEvent::Dropped { reference, sha });

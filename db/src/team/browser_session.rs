@@ -76,7 +76,7 @@ impl Db {
         .fetch_optional(&self.readers)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let person = PersonCaller { id: row.try_get("person_id")?, name: row.try_get("name")?, role: parsed(&row, "role")? };
+        let person = PersonCaller { id: row.try_get("person_id")?, name: row.try_get("name")?, role: parsed(&row, "role")?, is_companion: false };
         if now.since(parsed(&row, "last_seen_at")?) >= SEEN_INTERVAL {
             let id: i64 = row.try_get("id")?;
             self.write(move |tx| {

@@ -117,7 +117,12 @@ const HOLDER: &str =
 
 fn holder_of(row: &SqliteRow) -> Result<Holder> {
     let caller = match parsed(row, "kind")? {
-        TokenKind::Human => Caller::Person(PersonCaller { id: row.try_get("person_id")?, name: row.try_get("name")?, role: parsed(row, "role")? }),
+        kind @ (TokenKind::Human | TokenKind::Companion) => Caller::Person(PersonCaller {
+            id: row.try_get("person_id")?,
+            name: row.try_get("name")?,
+            role: parsed(row, "role")?,
+            is_companion: kind == TokenKind::Companion,
+        }),
         TokenKind::Invite => Caller::Invite(InviteCaller {
             project_id: parsed(row, "own_project")?,
             permissions: parsed(row, "permissions")?,
@@ -156,6 +161,8 @@ pub fn new_token() -> String {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TokenOwner<'a> {
     Person(i64),
+    /// The coding agent of a person.
+    Companion(i64),
     Run(&'a RunId),
     Agent(&'a ProjectId, &'a str),
     Invite(&'a ProjectId),
@@ -177,6 +184,9 @@ impl StoredTerms {
         Self { audience: TokenAudience::Mcp, permissions: Some(permissions), reach: TokenReach::Project, expires_at }
     }
 
+    /// Those of the coding agent of a person.
+    pub(crate) const COMPANION: Self = Self::for_person(TokenAudience::Mcp, None);
+
     pub(crate) const fn for_person(audience: TokenAudience, expires_at: Option<Timestamp>) -> Self {
         Self { audience, permissions: None, reach: TokenReach::Project, expires_at }
     }
@@ -185,6 +195,7 @@ impl StoredTerms {
 pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>, terms: StoredTerms) -> Result<()> {
     let (kind, person, run, project, agent) = match owner {
         TokenOwner::Person(person) => (TokenKind::Human, Some(person), None, None, None),
+        TokenOwner::Companion(person) => (TokenKind::Companion, Some(person), None, None, None),
         TokenOwner::Run(run) => (TokenKind::Run, None, Some(run), None, None),
         TokenOwner::Agent(project, name) => (TokenKind::Agent, None, None, Some(project), Some(name)),
         TokenOwner::Invite(project) => (TokenKind::Invite, None, None, Some(project), None),
@@ -239,9 +250,16 @@ pub(crate) async fn remove_expired(tx: &mut Tx, batch: i64) -> Result<u64> {
     Ok(removed.rows_affected())
 }
 
-/// Revokes a person's token.
+/// Revokes a person's token, and that of their companion, which acts for them.
 pub(crate) async fn revoke_person_token(tx: &mut Tx, person: i64) -> Result<()> {
-    sqlx::query("DELETE FROM tokens WHERE kind = 'human' AND person_id = $1").bind(person).execute(&mut tx.connection).await?;
+    sqlx::query("DELETE FROM tokens WHERE person_id = $1").bind(person).execute(&mut tx.connection).await?;
+    tx.tokens_revoked = true;
+    Ok(())
+}
+
+/// Revokes the token of a person's companion.
+pub(crate) async fn revoke_companion_token(tx: &mut Tx, person: i64) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'companion' AND person_id = $1").bind(person).execute(&mut tx.connection).await?;
     tx.tokens_revoked = true;
     Ok(())
 }

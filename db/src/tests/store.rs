@@ -318,6 +318,7 @@ pub(super) fn new_task(title: &str) -> NewTask {
         assigned_to: None,
         role_hat: None,
         goal_id: None,
+        from_branch: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod browser_session;
+mod companion;
 mod contract;
 mod contribution;
 mod feature;

@@ -52,6 +52,9 @@ pub struct Task {
     pub completed_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
+    /// The branch of the repository whose tip its work begins at, instead of that of the project branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_branch: Option<String>,
 }
 
 /// The fields of a task that people and planners set, validated. All others follow from what happens to the task.
@@ -62,6 +65,8 @@ pub struct TaskFields {
     pub model: Option<String>,
     pub priority: i64,
     pub files: PlannedFiles,
+    /// Only a new task has it set; it is not changed afterwards.
+    pub from_branch: Option<String>,
 }
 
 impl TaskFields {
@@ -88,6 +93,7 @@ impl From<&Task> for TaskFields {
             model: task.model.clone(),
             priority: task.card.priority,
             files: task.files.clone(),
+            from_branch: task.from_branch.clone(),
         }
     }
 }
@@ -128,6 +134,11 @@ pub struct NewTask {
     pub role_hat: Option<Role>,
     #[serde(default)]
     pub goal_id: Option<GoalId>,
+    /// A local branch of the repository whose tip the work begins at; default: the project branch. Its commits are reviewed and merged with the
+    /// work.
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub from_branch: Option<String>,
 }
 
 impl NewTask {
@@ -140,8 +151,14 @@ impl NewTask {
             model: text::validate_optional_body("model", self.model.as_deref())?,
             priority: self.priority.unwrap_or_default(),
             files: PlannedFiles::parse(&self.files)?,
+            from_branch: text::validate_optional_body("from_branch", self.from_branch.as_deref())?,
         })
     }
+}
+
+/// The refusal of a new task that begins at a branch which the repository lacks.
+pub fn unknown_branch(branch: &str) -> Refusal {
+    Refusal::invalid("from_branch", format!("the repository has no local branch {branch}"), "Name a branch that `git branch` lists, or omit it.")
 }
 
 /// `PATCH /api/tasks/{id}`: omitted fields stay unchanged.

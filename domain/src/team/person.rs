@@ -33,8 +33,10 @@ vocabulary! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     Read,
-    /// Changes of boards: comment, move, message, approve, verify, start, stop and land.
+    /// Changes of boards: create, edit, comment, message, start, stop and send back.
     Work,
+    /// Decisions about work: approve, verify, finish, land, publish, answer, raise limits, change and delete projects. A companion may not.
+    Decide,
     /// Persons, tokens, browser sessions of others, and what the sandbox of agents permits.
     Administer,
 }
@@ -44,7 +46,7 @@ impl PersonRole {
     pub const fn may(self, right: Right) -> bool {
         match self {
             Self::Owner => true,
-            Self::Member => matches!(right, Right::Read | Right::Work),
+            Self::Member => matches!(right, Right::Read | Right::Work | Right::Decide),
             Self::Viewer => matches!(right, Right::Read),
         }
     }
@@ -156,6 +158,8 @@ refusals! {
         HumanOnly { action: String } => Forbidden "human-only",
         #[error("{action} is not allowed for a {role}")]
         WrongRole { role: PersonRole, action: String } => Forbidden "person-role",
+        #[error("{action} is reserved for the person, and this is the token of their companion")]
+        NotByCompanion { action: String } => Forbidden "companion",
     }
 }
 
@@ -164,6 +168,7 @@ impl PersonRefusal {
         match self {
             Self::HumanOnly { .. } => "Ask the human with add_comment.".to_owned(),
             Self::WrongRole { .. } => "Ask the owner of the board to do it, or to give you another role.".to_owned(),
+            Self::NotByCompanion { .. } => "Tell the person what there is to decide. They do it on the board.".to_owned(),
         }
     }
 }
@@ -174,11 +179,11 @@ mod tests {
 
     #[test]
     fn each_role_has_the_rights_of_the_next_and_more() {
-        let rights = [Right::Read, Right::Work, Right::Administer];
+        let rights = [Right::Read, Right::Work, Right::Decide, Right::Administer];
         let of = |role: PersonRole| rights.map(|right| role.may(right));
-        assert_eq!(of(PersonRole::Owner), [true, true, true]);
-        assert_eq!(of(PersonRole::Member), [true, true, false]);
-        assert_eq!(of(PersonRole::Viewer), [true, false, false]);
+        assert_eq!(of(PersonRole::Owner), [true, true, true, true]);
+        assert_eq!(of(PersonRole::Member), [true, true, true, false]);
+        assert_eq!(of(PersonRole::Viewer), [true, false, false, false]);
     }
 
     #[test]

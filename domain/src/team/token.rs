@@ -38,6 +38,8 @@ vocabulary! {
     TokenKind, "kind of token" {
         /// Of a person.
         Human = "human",
+        /// Of a person's own coding agent, which takes no decisions.
+        Companion = "companion",
         /// Of a managed agent, for one run.
         Run = "run",
         /// Of an external agent.
@@ -130,7 +132,7 @@ impl Token {
         match self.kind {
             TokenKind::Run => Err(TokenRefusal::OfRun),
             TokenKind::Human if self.is_owners() => Err(TokenRefusal::OfOwner),
-            TokenKind::Human | TokenKind::Agent | TokenKind::Invite => Ok(()),
+            TokenKind::Human | TokenKind::Companion | TokenKind::Agent | TokenKind::Invite => Ok(()),
         }
     }
 }

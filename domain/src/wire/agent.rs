@@ -90,6 +90,12 @@ pub struct CreatedPersonToken {
     pub sign_in_link: String,
 }
 
+/// The answer to `POST /api/companion-token`. It is shown only once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CompanionToken {
+    pub token: String,
+}
+
 /// The answer to `POST /api/token/rotate`. The new token is in its file, never in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RotatedToken {

@@ -54,6 +54,7 @@ fn task() -> Task {
         result: None,
         completed_at: None,
         verified_at: None,
+        from_branch: None,
     }
 }
 

@@ -26,7 +26,7 @@ pub enum CallError {
 /// # Errors
 /// When the board refuses the call, or does not answer.
 pub async fn call_tool(db_path: &Path, token: &str, tool: &str, arguments: Value, call_id: &str, wait: Duration) -> Result<String, CallError> {
-    let bridge = Bridge::new(db_path.to_owned(), None, token.to_owned(), true);
+    let bridge = Bridge::new(db_path.to_owned(), None, None, token.to_owned(), true);
     let parameters = json!({"name": tool, "arguments": arguments, "_meta": base_meta(call_id)});
     let answer = bridge.call_server("tools/call", Some(tool), parameters, wait).await;
     let answer = answer.map_err(|unavailable| CallError::NoAnswer(format!("{unavailable} {}", unavailable.hint())))?;

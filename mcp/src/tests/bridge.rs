@@ -34,7 +34,7 @@ impl Board {
     }
 
     pub(super) fn options(&self, token: Option<&str>) -> BridgeOptions {
-        BridgeOptions { task_id: None, db_path: self.db.path().to_owned(), token: token.map(str::to_owned), structured: false }
+        BridgeOptions { task_id: None, db_path: self.db.path().to_owned(), token: token.map(str::to_owned), git_dir: None, structured: false }
     }
 
     pub(super) async fn bridge(&self, token: &str, era: Era) -> (Client, Bridge) {
@@ -55,7 +55,7 @@ impl Board {
     }
 }
 
-async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
+pub(super) async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (input, output) = tokio::io::split(theirs);
     let bridge = tokio::spawn(crate::bridge::serve(options, input, output));
@@ -353,7 +353,7 @@ async fn bridge_exits_when_folder_is_gone() {
     let board = Board::new().await;
     let folder = board.folder.path().join("gone");
     std::fs::create_dir(&folder).unwrap();
-    let options = BridgeOptions { task_id: None, db_path: folder.join("board.db"), token: Some("any".to_owned()), structured: false };
+    let options = BridgeOptions { task_id: None, db_path: folder.join("board.db"), token: Some("any".to_owned()), git_dir: None, structured: false };
     let (client, bridge) = open(options, Era::Modern).await;
     std::fs::remove_dir(&folder).unwrap();
     tokio::time::pause();

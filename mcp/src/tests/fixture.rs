@@ -107,6 +107,7 @@ impl Board {
             assigned_to: None,
             role_hat: None,
             goal_id: None,
+            from_branch: None,
         };
         let task = self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id;
         let repository = self.sample.repository();

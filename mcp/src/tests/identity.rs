@@ -80,7 +80,10 @@ fn identities() -> Vec<(&'static str, &'static str)> {
 
 /// Those of the tools that write.
 fn writing_identities() -> Vec<(&'static str, &'static str)> {
-    identities().into_iter().filter(|(tool, _)| tools::definition(tool).is_some_and(|tool| tool.effect == Effect::Writes)).collect()
+    identities()
+        .into_iter()
+        .filter(|(tool, _)| tools::definition(tool).is_some_and(|tool| !tool.effect.reads() && tool.effect != Effect::Renews))
+        .collect()
 }
 
 /// The expected result: no name was claimed, or the name, with or without its team.

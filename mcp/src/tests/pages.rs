@@ -26,6 +26,7 @@ impl Board {
                 assigned_to: assignee.map(str::to_owned),
                 role_hat: None,
                 goal_id: goal.cloned(),
+                from_branch: None,
             };
             tasks.push(self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id);
         }

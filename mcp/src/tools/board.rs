@@ -9,12 +9,24 @@ mod gate;
 mod goal;
 mod plan;
 mod question;
+mod steer;
 mod task;
+mod wait;
 
 pub(super) use comment::{ADD_COMMENT, AUTHOR_ROLE};
 pub(super) use external_task::LIST_TASKS;
 
 use super::definition::ToolDefinition;
 
-pub(super) const TOOLS: &[&[ToolDefinition]] =
-    &[card::TOOLS, comment::TOOLS, external_task::TOOLS, gate::TOOLS, goal::TOOLS, plan::TOOLS, question::TOOLS, task::TOOLS];
+pub(super) const TOOLS: &[&[ToolDefinition]] = &[
+    card::TOOLS,
+    comment::TOOLS,
+    external_task::TOOLS,
+    gate::TOOLS,
+    goal::TOOLS,
+    plan::TOOLS,
+    question::TOOLS,
+    steer::TOOLS,
+    task::TOOLS,
+    wait::TOOLS,
+];

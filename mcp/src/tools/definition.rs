@@ -3,6 +3,8 @@
 //! List, dispatch, documentation and bridge read it. It must not know what a tool does.
 
 use db::{Caller, FeaturesInUse};
+use domain::refusal::Refusal;
+use domain::team::person::Right;
 use domain::team::token::TokenReach;
 use rmcp::handler::server::router::tool::ToolRoute;
 
@@ -29,6 +31,8 @@ pub(crate) enum Effect {
     /// Reads at a cost of its own.
     Searches,
     Writes,
+    /// Approves, verifies or finishes work, which a person's companion may not.
+    Decides,
     /// Changes the caller's own token and nothing else, which nobody needs a permission for.
     Renews,
 }
@@ -96,9 +100,30 @@ impl ToolDefinition {
         can_use && self.allows(caller)
     }
 
-    /// Whether the tool changes something, and the caller may only read.
+    /// Whether the tool changes something and the caller may only read, or it decides something and the caller takes no decisions.
     pub(crate) fn is_beyond(&self, caller: &Caller) -> bool {
-        self.effect == Effect::Writes && caller.require_may_write(self.name).is_err()
+        self.require_rights(caller).is_err()
+    }
+
+    /// # Errors
+    /// When the caller lacks the right to call the tool, whatever it is about.
+    pub(crate) fn require_rights(&self, caller: &Caller) -> Result<(), Refusal> {
+        let action = format!("calling {}", self.name);
+        match self.effect {
+            Effect::Reads | Effect::Searches | Effect::Renews => Ok(()),
+            Effect::Writes => caller.require_may_write(&action),
+            Effect::Decides => {
+                caller.require_may_write(&action)?;
+                if caller.is_person() { Ok(caller.person(Right::Decide, &action).map(drop)?) } else { Ok(()) }
+            }
+        }
+    }
+}
+
+impl Effect {
+    /// Whether the tool only reads.
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Reads | Self::Searches)
     }
 }
 

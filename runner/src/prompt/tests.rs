@@ -108,6 +108,7 @@ fn task(title: &str, description: &str) -> Task {
         result: None,
         completed_at: None,
         verified_at: None,
+        from_branch: None,
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) enum CheckoutError {
     Repository { error: RepoError },
     #[error("the branch {branch} does not exist; send the card back with a comment to start the work again")]
     BranchGone { branch: String },
+    #[error("the branch {branch}, at which this task begins, does not exist; make it again, then press Retry")]
+    StartGone { branch: String },
     #[error("the base branch {branch} does not exist{}. {}, then press Retry.", similar_branches(near), replace_base(project))]
     BaseMissing { project: ProjectId, branch: String, near: Vec<String> },
     #[error("{} holds files that git cannot keep: {}; move them elsewhere", path.display(), names.join(", "))]
@@ -144,6 +146,19 @@ pub(crate) fn folder_of(worktrees: &Path, project: &ProjectId) -> PathBuf {
     worktrees.join(project.as_str())
 }
 
+/// Returns the commit at which a task begins, if a person chose another one than the tip of the project branch.
+async fn start_of(git_dir: &Path, task: &Task) -> Result<Option<Sha>, CheckoutError> {
+    let Some(from) = &task.from_branch else { return Ok(None) };
+    if let Some(own) = &task.branch
+        && branch_tip(git_dir, own).await?.is_some()
+    {
+        // The work has begun, so the other branch may be gone.
+        return Ok(None);
+    }
+    let tip = branch_tip(git_dir, from).await?;
+    tip.map(Some).ok_or_else(|| CheckoutError::StartGone { branch: from.clone() })
+}
+
 /// Plans where a run of `phase` works. It creates and records branches, but no checkout yet.
 ///
 /// # Errors
@@ -170,7 +185,7 @@ pub(crate) async fn plan_checkout(
         let checkpoint = db.rewind_target(id).await?;
         let sha = match checkpoint.clone() {
             Some(checkpoint) => with_repository(&git_dir, move |repository| repository.checkpoint_head(&checkpoint)).await?,
-            None => tip.clone(),
+            None => start_of(&git_dir, task).await?.unwrap_or_else(|| tip.clone()),
         };
         return Ok(CheckoutPlan {
             git_dir,

@@ -122,6 +122,7 @@ impl Bench {
             assigned_to: None,
             role_hat: None,
             goal_id: None,
+            from_branch: None,
         };
         let project = self.db.projects().await.unwrap().remove(0).id;
         self.db.create_task(&Caller::owner(), &project, new).await.unwrap().card.id

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod agents;
+mod attach;
 mod auth;
 mod bad_input;
 mod bad_start;

@@ -49,6 +49,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("token new", "token new --agent mara --role builder --project PROJ-001"),
         ("token invite", "token invite --project PROJ-001"),
         ("token list", ""),
+        ("attach", "attach --print"),
         ("audit list", ""),
         ("audit verify", ""),
         ("token revoke", "token revoke 000000000000"),

@@ -115,7 +115,7 @@ fn the_page_of_tools_is_fresh() {
     assert!(tools.len() > 30 && columns.iter().all(|column| column.len() > 1), "the snapshots were not read");
     let mut page = format!(
         "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Tools by caller\n\nThe four phases are managed \
-        agents. untrusted, trusted and lead are external agents; invite is a guest before it registers, human the human's own client. An \
+        agents. untrusted, trusted and lead are external agents; invite is a guest before it registers, human the human's own client, companion the coding agent that a person attached. An \
         external agent may call the tools of the other two columns, and the store refuses what it lacks the right for. A managed agent is listed \
         goal tools once its project has a goal, `ack_handshake` while a handshake is pending, and the other handshake tools while external \
         agents are active.\n\n| tool | {} |\n|---|{}\n",

@@ -1,6 +1,6 @@
 //! Tasks: creating, reading, editing, moving, starting and stopping.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,7 +11,7 @@ use domain::board::project::Project;
 use domain::board::review::ReviewRefusal;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
-use domain::board::task::{NewTask, Task, TaskPatch};
+use domain::board::task::{NewTask, Task, TaskPatch, unknown_branch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
@@ -38,6 +38,11 @@ pub(crate) async fn create_task(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewTask>,
 ) -> Result<(StatusCode, Json<TaskView>)> {
+    if let Some(branch) = &new.from_branch
+        && !repo::has_branch(Path::new(&state.db.project(&project).await?.git_dir), branch).await?
+    {
+        return Err(unknown_branch(branch).into());
+    }
     let task = state.db.create_task(&caller, &project, new).await?;
     Ok((StatusCode::CREATED, view(&state.db, task, None).await?))
 }

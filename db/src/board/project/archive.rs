@@ -27,7 +27,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("archiving projects")?;
+                caller.require_decision("archiving projects")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 if before.archived_at.is_some() {
                     tx.skip_event(NoEventReason::NothingChanged);
@@ -55,7 +55,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("restoring projects")?;
+                caller.require_decision("restoring projects")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 if before.deleted_at.is_some() {
                     return Err(ProjectRefusal::IsDeleted { project: id }.into());

@@ -39,7 +39,7 @@ impl Db {
         let (caller, id, title) = (caller.clone(), id.clone(), title.trim().to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("deleting projects")?;
+                caller.require_decision("deleting projects")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 if before.deleted_at.is_some() {
                     tx.skip_event(NoEventReason::NothingChanged);

@@ -58,7 +58,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("moving repositories")?;
+                caller.require_decision("moving repositories")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 if before.git_dir == place.git_dir && before.repo_path == place.repo_path {
                     tx.skip_event(NoEventReason::NothingChanged);

@@ -108,6 +108,9 @@ impl Db {
                     };
                     return Err(wrong_status(&task.card, "it is finished", hint).into());
                 }
+                if task.card.held_by == Some(HeldBy::Plan) {
+                    caller.require_decision("starting tasks of a plan that awaits approval")?;
+                }
                 retry::apply(tx, &caller, &task, &options).await?;
                 release(tx, &caller, &task).await?;
                 task_changed(tx, &caller, &task.card.project_id, &id).await?;

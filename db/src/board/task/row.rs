@@ -44,7 +44,7 @@ macro_rules! joined_columns {
 macro_rules! task_columns {
     () => {
         ", t.description, t.model, t.worktree_path, t.branch, t.session_id, t.merged_sha, t.review_rounds, t.files, t.created_by, t.result,
-    t.completed_at, t.verified_at"
+    t.completed_at, t.verified_at, t.from_branch"
     };
 }
 
@@ -241,5 +241,6 @@ pub(crate) fn task_of(row: &SqliteRow) -> Result<Task> {
         result: row.try_get("result")?,
         completed_at: optional(row, "completed_at")?,
         verified_at: optional(row, "verified_at")?,
+        from_branch: row.try_get("from_branch")?,
     })
 }

@@ -52,8 +52,8 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     let text = searchable(&fields.title, fields.description.as_deref(), None, None);
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
-                            created_at, updated_at, created_by, files)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15)",
+                            created_at, updated_at, created_by, files, from_branch)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15, $16)",
     )
     .bind(id.as_str())
     .bind(row.project.as_str())
@@ -70,6 +70,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(now)
     .bind(caller.name())
     .bind(files_column(&fields.files)?)
+    .bind(fields.from_branch)
     .execute(&mut tx.connection)
     .await?;
     let document = Document { kind: SearchKind::Task, reference: id.as_str(), project: &row.project, task: Some(&id) };

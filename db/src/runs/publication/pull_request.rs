@@ -171,7 +171,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("settling a pull request")?;
+                caller.require_decision("settling a pull request")?;
                 let mut published = published(tx, &id).await?;
                 let waiting = published.status.as_ref().filter(|status| status.needs_you.is_some());
                 let status = waiting.cloned().ok_or_else(|| PublicationRefusal::NothingToSettle { project: id.clone() })?;

@@ -34,7 +34,7 @@ pub(crate) async fn find(connection: &mut SqliteConnection, id: i64) -> Result<O
 }
 
 pub(crate) fn caller_of(person: &Person) -> Caller {
-    Caller::Person(PersonCaller { id: person.id, name: person.name.clone(), role: person.role })
+    Caller::Person(PersonCaller { id: person.id, name: person.name.clone(), role: person.role, is_companion: false })
 }
 
 pub(super) fn person_of(row: &SqliteRow) -> Result<Person> {

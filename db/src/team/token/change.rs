@@ -37,7 +37,7 @@ impl Db {
                 caller.require_owner("changing tokens")?;
                 let token = list::read(&mut tx.connection, &tx.presence, &name).await?;
                 token.require_revocable()?;
-                if patch.permissions.is_some() && token.kind == TokenKind::Human {
+                if patch.permissions.is_some() && matches!(token.kind, TokenKind::Human | TokenKind::Companion) {
                     return Err(TokenRefusal::OfPerson.into());
                 }
                 let expires_at = patch.expires_in.map(|seconds| validate_lifetime(seconds, tx.now)).transpose()?;

@@ -86,7 +86,7 @@ fn token_of(row: &SqliteRow, presence: &Presence) -> Result<Token> {
     let project = optional(row, "project")?;
     let agent: Option<String> = row.try_get("agent_name")?;
     let holder = match kind {
-        TokenKind::Human => role.zip(person).map(|(role, name)| participant(role, &name)),
+        TokenKind::Human | TokenKind::Companion => role.zip(person).map(|(role, name)| participant(role, &name)),
         TokenKind::Run => Some(Run::agent_name(parsed(row, "phase")?, &parsed(row, "task_id")?)),
         TokenKind::Agent => agent,
         TokenKind::Invite => None,

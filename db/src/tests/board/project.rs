@@ -263,7 +263,7 @@ async fn profile_is_set_by_the_owner_and_kept_for_the_repository() {
 
     let outside = Profile { copy: vec!["../secret".to_owned()], ..Profile::default() };
     assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, patch(&outside), None).await), "invalid");
-    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member, is_companion: false });
     let refused = store.db.edit_project(&member, &store.project, patch(&Profile::default()), None).await;
     assert_eq!(code(refused), "person-role");
 

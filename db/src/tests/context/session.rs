@@ -27,7 +27,7 @@ pub(super) fn purpose(purpose: &str) -> NewContextSession {
 }
 
 pub(super) fn person(id: i64, name: &str, role: PersonRole) -> Caller {
-    Caller::Person(PersonCaller { id, name: name.to_owned(), role })
+    Caller::Person(PersonCaller { id, name: name.to_owned(), role, is_companion: false })
 }
 
 impl Store {

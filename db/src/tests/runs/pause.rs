@@ -89,7 +89,7 @@ async fn members_may_pause_and_agents_may_not() {
     assert_eq!(code(store.db.resume_project(&agent, &store.project).await), "human-only");
     assert_eq!(code(store.db.pause_all(&agent).await), "human-only");
     assert_eq!(code(store.db.resume_all(&agent).await), "human-only");
-    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member, is_companion: false });
     store.db.pause_all(&member).await.unwrap();
     store.db.pause_project(&member, &store.project).await.unwrap();
     assert_eq!(code(store.db.pause_project(&member, &"PROJ-009".parse().unwrap()).await), "not-found");

@@ -35,7 +35,7 @@ async fn owner_alone_allows_access_to_paths_and_hosts() {
     assert_eq!(edited.allowed_access, std::slice::from_ref(&cache));
     let home = allow(Access::new(AccessKind::Write, "~"));
     assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, home, None).await), "invalid");
-    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member, is_companion: false });
     assert_eq!(code(store.db.edit_project(&member, &store.project, allow(Access::new(AccessKind::Host, "x.org")), None).await), "person-role");
     let title = ProjectPatch { title: Some("New".to_owned()), ..ProjectPatch::default() };
     assert_eq!(store.db.edit_project(&member, &store.project, title, None).await.unwrap().allowed_access, [cache]);
@@ -58,7 +58,7 @@ async fn allowed_access_belongs_to_the_repository() {
     assert_eq!(store.db.project(&other.id).await.unwrap().allowed_access, []);
     let third = store.db.create_project(&Caller::owner(), new("Third"), probe()).await.unwrap();
     assert_eq!(third.allowed_access, allowed, "a later project has it too");
-    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member, is_companion: false });
     assert_eq!(code(store.db.allow_access(&member, &store.project, Access::new(AccessKind::Read, "~/.aws")).await), "person-role");
     assert_eq!(code(store.db.allow_access(&Caller::owner(), &store.project, Access::new(AccessKind::Sign, "commits")).await), "invalid");
     store.check_fold().await;
@@ -75,6 +75,6 @@ async fn chosen_sandbox_lets_agents_start() {
     assert_eq!((store.db.chosen_sandbox().await.unwrap(), store.db.parkings().await.unwrap()), (Some(SandboxTier::Jail), Vec::new()));
     store.db.choose_sandbox(&Caller::owner(), SandboxTier::None).await.unwrap();
     assert_eq!(store.db.chosen_sandbox().await.unwrap(), Some(SandboxTier::None));
-    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
+    let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member, is_companion: false });
     assert_eq!(code(store.db.choose_sandbox(&member, SandboxTier::Jail).await), "person-role");
 }

@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "approve_task",
         description: "Call this as a lead to approve a task in review. Its builder may not approve it, and another agent verifies it afterwards.",
-        effect: Effect::Writes,
+        effect: Effect::Decides,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
@@ -47,7 +47,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "close_task",
         description: "Call this as a lead to finish a task in review that has a result. Its builder may not close it.",
-        effect: Effect::Writes,
+        effect: Effect::Decides,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
@@ -56,7 +56,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "verify_task",
         description: "Call this after you checked a completed task yourself. You must not have built or approved it.",
-        effect: Effect::Writes,
+        effect: Effect::Decides,
         admission: Admission::Store,
         audience: Audience {
             managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Goals).adapted(verify_as_orchestrator),

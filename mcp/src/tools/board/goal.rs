@@ -54,7 +54,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "verify_goal",
         description: "Call this as a lead to sign off a goal once all its tasks are verified.",
-        effect: Effect::Writes,
+        effect: Effect::Decides,
         admission: Admission::Store,
         audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Goals), human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],

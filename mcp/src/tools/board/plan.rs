@@ -2,9 +2,11 @@
 //!
 //! It must not know when a task starts.
 
+use std::path::Path;
+
 use db::Caller;
 use domain::board::status::HeldBy;
-use domain::board::task::{NewSubtask, NewTask, Task};
+use domain::board::task::{NewSubtask, NewTask, Task, unknown_branch};
 use domain::id::{GoalId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
@@ -39,6 +41,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
                 ("goal_id", Need::Goals),
                 ("assigned_to", Need::ExternalAgents),
                 ("role_hat", Need::ExternalAgents),
+                ("from_branch", Need::Never),
             ]),
             human: true,
             external: External::Trusted,
@@ -121,6 +124,10 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     goal_id: Option<GoalId>,
+    /// A local branch to begin at, whose commits become part of the work. Default: the project branch.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    from_branch: Option<String>,
     #[serde(default, alias = "project_id")]
     project: ProjectArgument,
 }
@@ -128,6 +135,11 @@ struct CreateTask {
 /// A task that a planner creates alone belongs to its plan, too, so it waits for the plan's approval.
 async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
+    if let Some(branch) = &given.from_branch
+        && !repo::has_branch(Path::new(&call.db.project(&project).await?.git_dir), branch).await?
+    {
+        return Err(unknown_branch(branch).into());
+    }
     let new = NewTask {
         title: given.title,
         description: given.description,
@@ -138,6 +150,7 @@ async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
         assigned_to: given.assigned_to,
         role_hat: given.role_hat,
         goal_id: given.goal_id,
+        from_branch: given.from_branch,
         ..NewTask::default()
     };
     let task = call.db.create_task(&call.caller, &project, new).await?;

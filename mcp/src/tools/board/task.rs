@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "complete_task",
         description: "Call this last: your own task is done and the tasks you created start. A planner that created none must give a reason.",
-        effect: Effect::Writes,
+        effect: Effect::Decides,
         admission: Admission::Store,
         audience: Audience { managed: Managed::of(PLANNERS), human: true, external: External::Nobody, invite: false },
         identity_arguments: &[],

@@ -4,6 +4,7 @@ use std::fs;
 
 use db::Caller;
 use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::id::TaskId;
 use domain::runs::checkout::KeptWork;
 use repo::testing::{TestRepository, commit_all_in, init_in, write_in};
@@ -43,6 +44,24 @@ async fn runs_that_start_together_share_the_project_branch() {
     }
     assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2"]);
     assert_eq!(board.project().await.integration_branch, "vibe-relay/PROJ-001-2");
+}
+
+#[tokio::test]
+async fn task_begins_at_the_branch_that_was_chosen_until_it_has_one_of_its_own() {
+    let board = TestBoard::new().await;
+    let idea = board.sample.commit_on("my-idea", &[("idea.txt", Some("half"))], "An idea");
+    let new = NewTask { title: "Continue".to_owned(), start: true, from_branch: Some("my-idea".to_owned()), ..NewTask::default() };
+    let task = board.db.create_task(&Caller::owner(), &board.project.id, new).await.unwrap().card.id;
+    board.delete_branch("my-idea");
+    let error = board.plan_checkout(&task, AgentKind::Coder).await.unwrap_err();
+    assert_eq!(error.to_string(), "the branch my-idea, at which this task begins, does not exist; make it again, then press Retry");
+    board.sample.set_branch("my-idea", &idea);
+    let (path, work) = board.work(&task, &[("rest.txt", "the rest")]).await;
+    assert!(path.join("idea.txt").exists());
+    board.delete_branch("my-idea");
+    let plan = board.plan_checkout(&task, AgentKind::Coder).await.unwrap();
+    assert_ne!(plan.base, idea, "it is compared with the project branch, so its commits are reviewed");
+    assert!(board.repository().is_ancestor(&idea, &work).unwrap());
 }
 
 #[tokio::test]

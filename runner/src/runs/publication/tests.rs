@@ -135,7 +135,7 @@ async fn commits_that_nobody_approved_are_not_pushed() {
     published.board.sample.commit_on("vibe-relay/PROJ-001", &[("b", Some("b"))], "unapproved");
     assert!(published.refused(false).await.starts_with("branch-foreign: "));
     assert_eq!(published.pushed(), None);
-    let ann = Caller::Person(db::PersonCaller { id: 2, name: "ann".to_owned(), role: domain::team::person::PersonRole::Viewer });
+    let ann = Caller::Person(db::PersonCaller { id: 2, name: "ann".to_owned(), role: domain::team::person::PersonRole::Viewer, is_companion: false });
     let project = published.board.project().await.id;
     let refused = publish(&published.board.db, &published.tools, &ann, &project, PublishOptions::default()).await;
     assert!(matches!(refused, Err(db::Error::Refused(_))), "{refused:?}");

@@ -101,6 +101,7 @@ pub(super) fn task(number: u64) -> Draft {
         result: None,
         completed_at: None,
         verified_at: None,
+        from_branch: None,
     };
     let known = TaskSnapshot { task, submitted_sha: None, repeated_rounds: 0, failures: 0, last_failure: None, retry_at: None, assignee: None };
     Draft { known, run: None }

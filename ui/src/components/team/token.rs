@@ -91,7 +91,7 @@ pub(crate) fn TokenTermsFields(permissions: RwSignal<Permissions>, expires_in: R
 fn TokenRow(token: Token, changed: Trigger) -> impl IntoView {
     let (client, clock) = (Client::from_context(), Clock::from_context());
     let can_revoke = token.require_revocable().is_ok();
-    let has_choice = can_revoke && token.kind != TokenKind::Human;
+    let has_choice = can_revoke && !matches!(token.kind, TokenKind::Human | TokenKind::Companion);
     let (label, permitted, end) = (label(&token), token.permissions.to_string(), token.expires_at);
     let Token { name, permissions, created_at, last_used_at, project_id, reach, kind, .. } = token;
     let revoke = {
@@ -149,7 +149,11 @@ fn permission_options(selected: Permissions) -> impl IntoView {
 }
 
 fn label(token: &Token) -> String {
-    token.holder.clone().unwrap_or_else(|| "Invite".to_owned())
+    match (token.kind, &token.holder) {
+        (TokenKind::Companion, Some(person)) => format!("Companion of {person}"),
+        (_, Some(holder)) => holder.clone(),
+        (_, None) => "Invite".to_owned(),
+    }
 }
 
 /// When a token ends, or that it has.

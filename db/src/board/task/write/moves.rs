@@ -37,6 +37,9 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
     let who = movers.first().copied().unwrap_or(Mover::Assignee);
     let illegal = || MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: request.to, who };
     let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
+    if caller.is_person() && decides(rule.requirement, to) {
+        caller.require_decision("approving and finishing tasks")?;
+    }
     let reason = text::validate_optional_body("reason", request.reason.as_deref())?;
     let missing_reason = || MoveRefusal::ReasonNeeded { task: card.id.clone(), to };
     let mut change = Change {
@@ -105,6 +108,11 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
         fence_run(tx, caller, card).await?;
     }
     Ok(change)
+}
+
+/// Whether a move finishes work, or is a judgement that it may be finished.
+fn decides(requirement: Requirement, to: Status) -> bool {
+    to == Status::Done || matches!(requirement, Requirement::Verdict | Requirement::Approval | Requirement::Independence)
 }
 
 /// The hold of a task that a person moves back. One that was removed from a plan waits again with its plan.
