@@ -168,7 +168,7 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
             output::line(format!("checkpoint {} at {}, {files} files changed: {action}", short(sha), taken_at.clock()));
         }
         if let Some(why) = run.checkout_left {
-            output::line(format!("its checkout could not be removed and is tried again every hour: {why}"));
+            output::line(format!("its checkout could not be removed; the runner retries every hour: {why}"));
         }
     }
     if let Some(question) = view.question {

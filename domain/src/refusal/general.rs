@@ -13,7 +13,7 @@ refusals! {
         Invalid { field: &'static str, problem: String, hint: String } => Unprocessable "invalid",
         #[error("the request carries no valid token")]
         Unauthorized => Unauthorized "unauthorized",
-        #[error("this caller used up its {what} for now")]
+        #[error("this caller has used up its {what} for now")]
         RateLimited { what: &'static str, seconds: u64 } => TooMany "rate-limited",
     }
 }

@@ -128,7 +128,7 @@ impl LandRefusal {
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;
                 format!(
-                    "To leave them out, cherry-pick the other commits by hand. To bring them back, run `vibe-relay land {project} --bring-back \
+                    "To exclude them, cherry-pick the other commits manually. To bring them back, run `vibe-relay land {project} --bring-back \
                      {confirmation}`, or send {{\"bring_back\": \"{confirmation}\"}}."
                 )
             }

@@ -118,7 +118,7 @@ refusals! {
     PermissionRefusal {
         #[error("request {request} was answered already: {answer}")]
         Answered { request: i64, answer: PermissionAnswer } => Conflict "permission-answered",
-        #[error("the agent waits for no answer to request {request}")]
+        #[error("the agent is not waiting for an answer to request {request}")]
         Closed { request: i64 } => Unprocessable "permission-closed",
     }
 }

@@ -140,7 +140,7 @@ refusals! {
         NoFiles { task: TaskId, status: Status } => Conflict "no-files",
         #[error("no task is merged into the branch of {project} yet")]
         NothingMerged { project: ProjectId } => Conflict "nothing-merged",
-        #[error("{name} has no app that runs")]
+        #[error("no app of {name} is running")]
         NotRunning { name: String } => Conflict "no-preview-running",
     }
 }

@@ -68,7 +68,7 @@ refusals! {
     LeadRefusal {
         #[error("{agent} has the class {class}, and only the class lead has a lead role")]
         NotLead { agent: String, class: AgentClass } => Unprocessable "lead-role-of-other-class",
-        #[error("{agent} is {post}, and a lead does not change that itself")]
+        #[error("{agent} is {post}, and a lead cannot change that itself")]
         Fixed { agent: String, post: LeadPost } => Conflict "lead-role-is-fixed",
         #[error("{agent} leads the zone {zone}, so {action} needs {subject} to be in it")]
         OutsideZone { agent: String, zone: String, action: String, subject: String } => Forbidden "outside-zone",

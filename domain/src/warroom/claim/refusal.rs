@@ -18,7 +18,7 @@ refusals! {
         Outside { path: String } => Unprocessable "claim-outside",
         #[error("this claims the whole repository")]
         WholeRepository => Unprocessable "claim-whole-repository",
-        #[error("{path} is in the folder of git")]
+        #[error("{path} is inside the .git folder")]
         GitFolder { path: String } => Unprocessable "claim-git-folder",
         #[error("{path} is claimed by {holder} since {}, and {} in line", since.clock(), place(*.ahead))]
         Taken { path: String, holder: String, since: Timestamp, ahead: usize } => Conflict "claim-taken",

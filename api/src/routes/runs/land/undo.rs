@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::extract::{Id, OptionalBody};
 use crate::state::AppState;
 
-/// Take the last landing of a project back: the base branch, and the files of a checkout of it, are what they were before
+/// Undo the last landing of a project: the base branch, and the files of a checkout of it, are what they were before
 ///
 /// Its tasks wait to be landed again. A landing that was pushed, or that others built on, stays.
 #[utoipa::path(
