@@ -96,7 +96,7 @@ fn DemoBanner(demo: DemoInfo) -> impl IntoView {
         client.watch(client.pull_the_plug(), move |result| {
             let _page_closed = pulling.try_set(false);
             if result.is_ok() {
-                toasts.success("The server was killed with SIGKILL. Agents keep working, and the restarted server reconnects to them.");
+                toasts.success("The server was killed with SIGKILL. Agents keep working, and the restarted server reattaches to them.");
             }
         });
     };
