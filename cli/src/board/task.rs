@@ -129,7 +129,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, checkpoint, model, note }).await?
         }
     };
-    output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
+    output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
     if let Some(note) = view.note {
         output::line(note);
     }
