@@ -27,7 +27,7 @@ use crate::state::AppState;
     responses(
         (status = 200, body = LandingResult),
         (status = 409, description = "It is not the last landing, the base branch moved since, or a branch of a remote has it."),
-        (status = 422, description = "There is no landing to take back, or a checkout has changes in the same files.")
+        (status = 422, description = "There is no landing to undo, or a checkout has changes in the same files.")
     )
 )]
 pub(crate) async fn undo_landing(
