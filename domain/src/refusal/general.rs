@@ -27,7 +27,7 @@ impl GeneralRefusal {
         match self {
             Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids have the form {}.", example_id(what)),
             Self::Invalid { hint, .. } => hint.clone(),
-            Self::RateLimited { seconds, .. } => format!("Do the same again after {seconds} s, and less often from then on."),
+            Self::RateLimited { seconds, .. } => format!("Try again after {seconds} s, and less often from then on."),
             Self::Unauthorized => {
                 "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database."
                     .to_owned()

@@ -105,7 +105,7 @@ impl LeadRefusal {
             }
             Self::NoGeneral { .. } => "Give it the role lead and no zone, or let its token reach one project.".to_owned(),
             Self::NameOfOther { project, .. } => {
-                format!("Go on in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
+                format!("Continue in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
             }
             Self::NameOfGeneral { .. } => "Ask the human for a token under the other name.".to_owned(),
             Self::GeneralOnly { .. } => "Set the scope to project, or ask the human for it with send to human.".to_owned(),
