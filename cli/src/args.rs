@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// Browsers that are signed in to the running board.
     #[command(subcommand)]
     Session(browser_session::Command),
-    /// Sign a phone in to the running board: shows a QR code, and the link that it contains.
+    /// Sign a phone in to the running board: show a QR code and the link in it.
     Pair(pairing::Pair),
     /// Show what happened while you were away, and what you can do now.
     Report {
@@ -74,7 +74,7 @@ pub(crate) enum Command {
         /// Bring back exactly the commits that an earlier refusal listed, by the confirmation that it printed.
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
-        /// Take the last landing back instead, unless it was pushed.
+        /// Undo the last landing instead, unless it was pushed.
         #[arg(long, conflicts_with = "bring_back")]
         undo: bool,
     },
@@ -88,7 +88,7 @@ pub(crate) enum Command {
     },
     /// Start the app of a task or a project, with the command of its profile, and print its address once it answers.
     Preview(Preview),
-    /// Work that was kept before its branch or checkout was removed.
+    /// Unmerged work that was kept when its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
     /// Show or change how worktrees of a project are prepared: setup commands, copied files, reused folders, passed variables.
@@ -96,13 +96,13 @@ pub(crate) enum Command {
     Profile(profile::Command),
     /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop, or an issue, into a project of the running board.
     Import(Import),
-    /// Let no new agent start, in one project or in all, until you resume. Agents at work go on.
+    /// Let no new agent start, in one project or in all, until you resume. Running agents continue.
     Pause {
         /// Project id, for example PROJ-001; default: all projects.
         #[arg(long)]
         project: Option<String>,
     },
-    /// End what the agent of a task does now. It goes on with your message, or waits for one.
+    /// Interrupt the agent of a task. It continues with your message, or waits for one.
     Interrupt {
         /// Task id, for example TASK-001.
         task: String,
@@ -203,7 +203,7 @@ pub(crate) struct Serve {
     /// Do not open a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Return when the board listens; it continues in the background.
+    /// Return once the board is listening; it continues in the background.
     #[arg(long)]
     pub(crate) detach: bool,
     /// This is the process that `--detach` started.

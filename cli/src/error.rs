@@ -37,7 +37,7 @@ pub(crate) enum CliError {
     PortTaken { port: u16 },
     #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },
-    #[error("the app of {name} does not run: {failure}")]
+    #[error("the app of {name} is not running: {failure}")]
     AppFailed { name: String, failure: String },
     #[error("no board is running for {}; start it with `vibe-relay serve`", db_path.display())]
     NotRunning { db_path: PathBuf },
@@ -49,9 +49,9 @@ pub(crate) enum CliError {
     NoPerson { name: String },
     #[error("{task} has no running agent; start one with `vibe-relay task start {task}`")]
     NoAgent { task: TaskId },
-    #[error("the agent of {task} asks for no permission; `vibe-relay task show {task}` shows what it does")]
+    #[error("the agent of {task} is not asking for permission; `vibe-relay task show {task}` shows what it does")]
     NoPermission { task: TaskId },
-    #[error("{} was changed: row {row} of its audit log does not fit: {problem}; keep the file, and compare it with a backup", path.display())]
+    #[error("{} was changed: row {row} of its audit log breaks the chain: {problem}; keep the file, and compare it with a backup", path.display())]
     AuditBroken { path: PathBuf, row: i64, problem: String },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
@@ -70,15 +70,15 @@ pub(crate) enum CliError {
     NoInbox,
     #[error("{0}")]
     Inbox(#[source] ::mcp::CallError),
-    #[error("{} is not a file of settings; repair it, or remove it, and call this again", path.display())]
+    #[error("{} is not a valid settings file; repair or remove it, then run this command again", path.display())]
     InvalidSettings { path: PathBuf },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
-    #[error("\"{levels}\" is not a list of log levels; set \"log\" in the configuration to one like \"info\" or \"info,runner=debug\"")]
+    #[error("\"{levels}\" is not a valid list of log levels; set \"log\" in the configuration to one like \"info\" or \"info,runner=debug\"")]
     LogLevels { levels: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("the server ended before it listened: {text}")]
     Detached { text: String },
-    #[error("there is no systemd for this user ({reason}), so no service can be installed; start the board with `vibe-relay serve --detach`")]
+    #[error("this user has no systemd ({reason}), so the service cannot be installed; start the board with `vibe-relay serve --detach`")]
     NoSystemd { reason: String },
     #[error("`systemctl --user {command}` failed: {reason}")]
     Systemd { command: String, reason: String },

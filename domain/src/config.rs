@@ -285,7 +285,7 @@ impl Config {
         }
         for (key, value) in self.limits.amounts() {
             if value.is_some_and(|value| value <= 0) {
-                return invalid(&format!("limits.{key}"), "expected an amount above zero, or null for no limit");
+                return invalid(&format!("limits.{key}"), "expected a number above zero, or null for no limit");
             }
         }
         if self.limits.run_context_percent.is_some_and(|percent| percent > 100) {

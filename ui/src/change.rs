@@ -138,7 +138,7 @@ impl Outcome {
     pub(crate) fn heading(&self) -> String {
         match (self.done.as_slice(), self.refused.as_slice()) {
             ([], [(_, reason, _)]) => reason.clone(),
-            ([], refused) => format!("{} tasks were not changed", refused.len()),
+            ([], refused) => format!("{} tasks could not be changed", refused.len()),
             ([(task, words, note)], _) => note.as_ref().map_or_else(|| format!("{task} {words}"), |note| format!("{task} {words}: {note}")),
             ([(_, words, _), ..], _) => format!("{} tasks {words}", self.done.len()),
         }

@@ -47,7 +47,7 @@ impl Failure {
     pub(crate) fn describe(&self) -> (String, String) {
         match self {
             Self::Refused(problem) => (refusal_text(&problem.detail), problem.hint.clone()),
-            Self::SignedOut => ("The session has ended.".to_owned(), String::new()),
+            Self::SignedOut => ("Your session has ended.".to_owned(), String::new()),
             Self::Unreachable(reason) => (reason.clone(), "Nothing was changed, and your text is kept. Try again.".to_owned()),
         }
     }

@@ -30,11 +30,11 @@ impl Kind {
 
     pub(crate) const fn label(self) -> &'static str {
         match self {
-            Self::Question => "Questions of agents",
+            Self::Question => "Questions from agents",
             Self::Permission => "Permission requests",
-            Self::Failure => "Failures, and tasks that do not go on",
+            Self::Failure => "Failures, and tasks that are stuck",
             Self::Review => "Reviews that need a person",
-            Self::Plan => "Plans that wait for approval",
+            Self::Plan => "Plans that await approval",
             Self::Message => "Messages to you",
             Self::Budget => "Budgets and limits",
             Self::Land => "Projects that are ready to land",

@@ -80,7 +80,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "WHO")]
         review: Option<ReviewPolicy>,
     },
-    /// Name the folder that the repository of a project was moved to. It holds for every project on that repository.
+    /// Set the folder that a project's repository was moved to. This applies to every project on that repository.
     Relocate {
         /// Project id, for example PROJ-001.
         project: String,

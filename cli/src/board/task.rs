@@ -129,7 +129,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, checkpoint, model, note }).await?
         }
     };
-    output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
+    output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
     if let Some(note) = view.note {
         output::line(note);
     }
@@ -168,7 +168,7 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
             output::line(format!("checkpoint {} at {}, {files} files changed: {action}", short(sha), taken_at.clock()));
         }
         if let Some(why) = run.checkout_left {
-            output::line(format!("its checkout could not be removed and is tried again every hour: {why}"));
+            output::line(format!("its checkout could not be removed; the runner retries every hour: {why}"));
         }
     }
     if let Some(question) = view.question {

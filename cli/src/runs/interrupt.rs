@@ -24,7 +24,7 @@ pub(crate) async fn run(config: Option<&Path>, task: &str, message: Option<Strin
     output::line(if waits {
         format!("{task} is interrupted: its agent waits for a message (`vibe-relay interrupt {task} --message TEXT`)")
     } else {
-        format!("{task} is interrupted: its agent goes on with your message")
+        format!("{task} is interrupted: its agent continues with your message")
     });
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::output;
 pub(crate) async fn pause(config: Option<&Path>, project: Option<&str>) -> Result<(), CliError> {
     let (subject, at) = change(config, project, "pause").await?;
     let since = at.map(|at| format!(" since {}", at.clock())).unwrap_or_default();
-    output::line(format!("{subject} paused{since}: no new agent starts, and agents at work go on"));
+    output::line(format!("{subject} paused{since}: no new agents start, and running agents continue"));
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Edit {
     /// Minutes that one of the setup commands may take.
     #[arg(long, value_name = "MINUTES")]
     setup_minutes: Option<u32>,
-    /// Pattern of ignored files that are copied from your checkout, such as .env*.
+    /// Pattern of ignored files to copy from your checkout, such as .env*.
     #[arg(long, value_name = "GLOB")]
     copy: Vec<String>,
     /// Folder that the setup fills and that worktrees with the same lock files get as a copy.

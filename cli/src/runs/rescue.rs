@@ -14,7 +14,7 @@ use crate::output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the work that was kept before its branch or checkout was removed.
+    /// List the unmerged work that was kept when its branch or checkout was removed.
     List {
         /// Project id, for example PROJ-001.
         project: String,

@@ -23,7 +23,7 @@ pub(crate) enum Command {
     },
     /// List the persons: name and role.
     List,
-    /// Change what a person may do, at once.
+    /// Change a person's role, effective at once.
     Role {
         /// Name of the person, ignoring case.
         name: String,

@@ -34,7 +34,7 @@ impl Db {
     /// same file before are skipped, so an interrupted import can be repeated.
     ///
     /// # Errors
-    /// When the caller is not the owner, the project does not exist, or the file is no database of that program.
+    /// When the caller is not the owner, the project does not exist, or the file is not a database of that program.
     pub async fn import(&self, caller: &Caller, new: &NewImport) -> Result<ImportReport> {
         caller.require_owner("importing a database")?;
         projects::read(&mut *self.readers.acquire().await?, &new.project_id).await?;

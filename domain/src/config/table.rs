@@ -1,4 +1,4 @@
-//! The table of all settings: the README and the pages of settings repeat it.
+//! The table of all settings: the page of the configuration and the settings of the board repeat it.
 //!
 //! Must not know a value; the configuration has those.
 
@@ -32,7 +32,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of the README.
+    /// The row of the page.
     pub fn to_markdown(self) -> String {
         let restart = if self.needs_restart { " (*restart*)" } else { "" };
         format!("| `{}` | {} | {}{restart} |", self.key, self.default, self.meaning)

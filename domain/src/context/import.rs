@@ -176,7 +176,7 @@ events! {
 refusals! {
     /// Why a database cannot be imported.
     ImportRefusal {
-        #[error("{path} is no database of {}: {problem}", origin.program())]
+        #[error("{path} is not a database of {}: {problem}", origin.program())]
         Unusable { path: String, origin: ImportSource, problem: String } => Unprocessable "import-unusable",
     }
 }

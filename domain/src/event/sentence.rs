@@ -299,8 +299,8 @@ fn of_task(event: &TaskEvent, task: &str, who: &dyn Fn(&str) -> String) -> Strin
 
 fn run(event: &RunChange, task: &str) -> String {
     match event {
-        RunChange::Started { phase, attempt: 1 } => format!("started a {phase} on {task}"),
-        RunChange::Started { phase, attempt } => format!("started a {phase} on {task}, attempt {attempt}"),
+        RunChange::Started { phase, attempt: 1 } => format!("started {} on {task}", phase.with_article()),
+        RunChange::Started { phase, attempt } => format!("started {} on {task}, attempt {attempt}", phase.with_article()),
         RunChange::SessionSet { .. } => format!("recorded the session of the agent on {task}"),
         RunChange::UsageReported { .. } => format!("recorded what the agent on {task} used"),
         RunChange::StopRequested {} => format!("stopped the agent on {task}"),

@@ -13,7 +13,7 @@ refusals! {
         Invalid { field: &'static str, problem: String, hint: String } => Unprocessable "invalid",
         #[error("the request carries no valid token")]
         Unauthorized => Unauthorized "unauthorized",
-        #[error("this caller used up its {what} for now")]
+        #[error("this caller has used up its {what} for now")]
         RateLimited { what: &'static str, seconds: u64 } => TooMany "rate-limited",
     }
 }
@@ -27,7 +27,7 @@ impl GeneralRefusal {
         match self {
             Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids have the form {}.", example_id(what)),
             Self::Invalid { hint, .. } => hint.clone(),
-            Self::RateLimited { seconds, .. } => format!("Do the same again after {seconds} s, and less often from then on."),
+            Self::RateLimited { seconds, .. } => format!("Try again after {seconds} s, and less often from then on."),
             Self::Unauthorized => {
                 "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database."
                     .to_owned()

@@ -13,3 +13,16 @@ vocabulary! {
         Oracle = "oracle",
     }
 }
+
+impl AgentKind {
+    /// Returns the kind with its article, for sentences.
+    pub const fn with_article(self) -> &'static str {
+        match self {
+            Self::Planner => "a planner",
+            Self::Coder => "a coder",
+            Self::Reviewer => "a reviewer",
+            Self::Orchestrator => "an orchestrator",
+            Self::Oracle => "an oracle",
+        }
+    }
+}

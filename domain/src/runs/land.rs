@@ -90,7 +90,7 @@ refusals! {
         NothingToLand { detail: String } => Unprocessable "nothing-to-land",
         #[error("landing would bring back to {base_branch} what was removed from it: {}; nothing was changed", named(returning))]
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
-        #[error("{base_branch} gained changes that conflict with the project branch, and {task} brings them together; nothing was changed")]
+        #[error("{base_branch} gained changes that conflict with the project branch, and {task} resolves the conflict; nothing was changed")]
         SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
@@ -113,10 +113,10 @@ impl LandRefusal {
             Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
             Self::SyncPending { task, .. } => format!("Land when {task} is done, or cancel it to land without these changes."),
             Self::CheckoutDirty { files, .. } => format!("{} Then repeat this.", files.steps()),
-            Self::NothingToUndo { .. } => "Look at the landings on its landing page.".to_owned(),
-            Self::NotTheLastLanding { .. } => "Take back the last landing first.".to_owned(),
+            Self::NothingToUndo { .. } => "See the landings on its landing page.".to_owned(),
+            Self::NotTheLastLanding { .. } => "Undo the last landing first.".to_owned(),
             Self::MovedSinceLanding { .. } => {
-                "Take back what was committed since, then repeat this; or revert the landed commits with `git revert`.".to_owned()
+                "Remove the later commits, then repeat this; or revert the landed commits with `git revert`.".to_owned()
             }
             Self::LandingPushed { landed, is_merge: true, .. } => {
                 format!("Others may have it. Undo it with a new commit: `git revert -m 1 {}`.", short(landed))
@@ -128,7 +128,7 @@ impl LandRefusal {
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;
                 format!(
-                    "To leave them out, cherry-pick the other commits by hand. To bring them back, run `vibe-relay land {project} --bring-back \
+                    "To exclude them, cherry-pick the other commits manually. To bring them back, run `vibe-relay land {project} --bring-back \
                      {confirmation}`, or send {{\"bring_back\": \"{confirmation}\"}}."
                 )
             }

@@ -118,7 +118,7 @@ refusals! {
     PermissionRefusal {
         #[error("request {request} was answered already: {answer}")]
         Answered { request: i64, answer: PermissionAnswer } => Conflict "permission-answered",
-        #[error("the agent waits for no answer to request {request}")]
+        #[error("the agent is not waiting for an answer to request {request}")]
         Closed { request: i64 } => Unprocessable "permission-closed",
     }
 }
@@ -126,7 +126,7 @@ refusals! {
 impl PermissionRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::Answered { .. } => "The first answer counts. Interrupt or stop the agent if it should not go on.".to_owned(),
+            Self::Answered { .. } => "The first answer counts. Interrupt or stop the agent if it should not continue.".to_owned(),
             Self::Closed { .. } => "Its run ended or was interrupted. Read the card again.".to_owned(),
         }
     }

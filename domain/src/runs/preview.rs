@@ -136,11 +136,11 @@ refusals! {
     PreviewRefusal {
         #[error("the profile of {project} names no command that starts its app")]
         NoCommand { project: ProjectId } => Unprocessable "no-preview",
-        #[error("{task} is {status} and has no checkout in which its app could run")]
+        #[error("{task} has the status {status}, and no checkout in which its app could run")]
         NoFiles { task: TaskId, status: Status } => Conflict "no-files",
         #[error("no task is merged into the branch of {project} yet")]
         NothingMerged { project: ProjectId } => Conflict "nothing-merged",
-        #[error("{name} has no app that runs")]
+        #[error("no app of {name} is running")]
         NotRunning { name: String } => Conflict "no-preview-running",
     }
 }

@@ -82,13 +82,13 @@ refusals! {
         BranchMoved { branch: String } => Conflict "branch-foreign",
         #[error("the repository has no remote to push {branch} to")]
         NoRemote { branch: String } => Unprocessable "no-remote",
-        #[error("{url} is on no host with pull requests")]
+        #[error("{url} is not on a host that has pull requests")]
         NoHost { url: String } => Unprocessable "no-pull-requests",
         #[error("{project} has no pull request that needs a person")]
         NothingToSettle { project: ProjectId } => Unprocessable "nothing-to-settle",
         #[error("{program} is not installed")]
         NoProgram { program: &'static str } => Unprocessable "program-missing",
-        #[error("{remote} did not take {branch}: {output}")]
+        #[error("{remote} rejected {branch}: {output}")]
         NotPushed { remote: String, branch: String, output: String } => Conflict "not-pushed",
         #[error("{branch} was pushed, but no pull request was opened: {output}")]
         NoPullRequest { branch: String, output: String } => Conflict "no-pull-request",

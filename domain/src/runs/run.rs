@@ -129,7 +129,7 @@ refusals! {
     RunRefusal {
         #[error("{run} is no longer the current run of its task; its writes are rejected")]
         Stale { run: RunId } => Conflict "stale-run",
-        #[error("a {phase} may not {action}")]
+        #[error("{} may not {action}", phase.with_article())]
         WrongAgentKind { phase: AgentKind, action: String, hint: String } => Forbidden "not-your-role",
         #[error("this run works on {own}, not on {task}")]
         WrongTask { task: TaskId, own: TaskId } => Forbidden "not-your-task",

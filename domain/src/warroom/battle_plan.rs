@@ -172,7 +172,7 @@ refusals! {
     BattlePlanRefusal {
         #[error("BLOCKED: {action} needs an active battle plan, and {agent} leads without one")]
         Missing { agent: String, action: String } => Conflict "no-battle-plan",
-        #[error("battle plan #{plan} is {status} and stays so")]
+        #[error("battle plan #{plan} is {status}, which is final")]
         Ended { plan: i64, status: BattlePlanStatus } => Conflict "battle-plan-ended",
     }
 }

@@ -102,7 +102,7 @@ refusals! {
         FileOutside { path: String } => Unprocessable "handover-file-outside",
         #[error("BLOCKED: {agent} has not handed over")]
         Needed { agent: String } => Conflict "handover-needed",
-        #[error("{agent} left no handover that nobody has continued")]
+        #[error("{agent} left no handover that is still open")]
         NothingLeft { agent: String } => NotFound "no-handover",
     }
 }

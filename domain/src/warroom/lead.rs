@@ -68,7 +68,7 @@ refusals! {
     LeadRefusal {
         #[error("{agent} has the class {class}, and only the class lead has a lead role")]
         NotLead { agent: String, class: AgentClass } => Unprocessable "lead-role-of-other-class",
-        #[error("{agent} is {post}, and a lead does not change that itself")]
+        #[error("{agent} is {post}, and a lead cannot change that itself")]
         Fixed { agent: String, post: LeadPost } => Conflict "lead-role-is-fixed",
         #[error("{agent} leads the zone {zone}, so {action} needs {subject} to be in it")]
         OutsideZone { agent: String, zone: String, action: String, subject: String } => Forbidden "outside-zone",
@@ -105,7 +105,7 @@ impl LeadRefusal {
             }
             Self::NoGeneral { .. } => "Give it the role lead and no zone, or let its token reach one project.".to_owned(),
             Self::NameOfOther { project, .. } => {
-                format!("Go on in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
+                format!("Continue in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
             }
             Self::NameOfGeneral { .. } => "Ask the human for a token under the other name.".to_owned(),
             Self::GeneralOnly { .. } => "Set the scope to project, or ask the human for it with send to human.".to_owned(),

@@ -151,7 +151,7 @@ async fn board_reconnects_after_server_crash() {
 
     server.kill().await.unwrap();
     browser.shows(".connection", "Reconnecting").await;
-    browser.shows(".banner[role=alert]", "The server does not answer since").await;
+    browser.shows(".banner[role=alert]", "The server has not answered since").await;
 
     // The board changes while the browser is disconnected.
     let port = server.port();

@@ -29,7 +29,7 @@ async fn dead_server_is_visible_beside_an_open_panel_and_its_text_is_kept() {
     browser.has(".sheet button.primary:enabled").await;
 
     server.kill().await.unwrap();
-    browser.shows(".banner[role=alert]", "The server does not answer since").await;
+    browser.shows(".banner[role=alert]", "The server has not answered since").await;
     is_on_top(&browser, ".banner[role=alert]").await;
     browser.resize(390, 844).await;
     is_on_top(&browser, ".sheet .banner[role=alert]").await;

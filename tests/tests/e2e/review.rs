@@ -103,7 +103,7 @@ async fn person_sends_work_back_with_comments_on_lines_and_approves_the_next_ver
     let fourth = head(&branch);
     let _comment: serde_json::Value =
         server.post(&format!("/api/tasks/{task}/comments"), &serde_json::json!({ "content": "One more." })).await.unwrap();
-    browser.shows("[aria-label='Newer version']", &format!("A newer version is there: {}", &fourth[..7])).await;
+    browser.shows("[aria-label='Newer version']", &format!("A newer version is available: {}", &fourth[..7])).await;
     browser.press("Show it").await;
     browser.press(&format!("Approve {}", &fourth[..7])).await;
     done(&server, &project, &task).await;

@@ -52,7 +52,7 @@ async fn service_is_installed_shown_and_removed() {
 
     std::fs::write(root.join("fake/offline"), "").unwrap();
     let (installed, text) = run(&server, &["service", "install"]).await;
-    assert!(!installed && text.contains("there is no systemd for this user (Failed to connect to bus: No medium found)"), "{text}");
+    assert!(!installed && text.contains("this user has no systemd (Failed to connect to bus: No medium found)"), "{text}");
     assert!(text.contains("vibe-relay serve --detach") && !unit.exists(), "{text}");
     std::fs::remove_file(root.join("fake/offline")).unwrap();
     std::fs::remove_file(root.join("fake/calls")).unwrap();

@@ -12,5 +12,6 @@ mod layers;
 mod one_place;
 mod papers;
 mod shape;
+mod site;
 mod source;
 mod words;

@@ -48,25 +48,36 @@ fn links_between_papers_lead_somewhere() {
         let folder = Path::new(&file.path).parent().unwrap().to_owned();
         let targets = file.text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         let local = targets.filter(|target| !target.contains("://") && !target.starts_with('#')).map(|target| target.split('#').next().unwrap());
-        // The screenshot is not text, so its path is checked.
+        // Pictures are not text, so their paths are checked.
         found.extend(local.filter(|target| !root().join(&folder).join(target).exists()).map(|target| format!("{}: {target}", file.path)));
     }
     none("a link leads somewhere", found);
 }
 
-/// The rows of the table of settings in the README.
-fn readme_rows(readme: &str) -> Vec<&str> {
-    let table = readme.split("| key | default | meaning |\n|---|---|---|\n").nth(1).unwrap_or_default();
+/// The page of settings.
+const SETTINGS: &str = "docs/configuration.md";
+
+/// The rows of the table of settings.
+fn rows_of_settings(page: &str) -> Vec<&str> {
+    let table = page.split("| key | default | meaning |\n|---|---|---|\n").nth(1).unwrap_or_default();
     table.lines().take_while(|line| line.starts_with('|')).collect()
 }
 
 #[test]
-fn the_readme_repeats_the_table_of_settings() {
+fn the_reference_repeats_the_table_of_settings() {
     let expected: Vec<String> = TABLE.iter().map(|row| row.to_markdown()).collect();
-    let mut readme = read("README.md");
+    let mut page = read(SETTINGS);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        readme = readme.replace(&readme_rows(&readme).join("\n"), &expected.join("\n"));
-        std::fs::write(root().join("README.md"), &readme).unwrap();
+        page = page.replace(&rows_of_settings(&page).join("\n"), &expected.join("\n"));
+        std::fs::write(root().join(SETTINGS), &page).unwrap();
     }
-    assert_eq!(readme_rows(&readme), expected, "README.md is old: run `UPDATE_DOCS=1 cargo test -p tests --test tidy`");
+    assert_eq!(rows_of_settings(&page), expected, "{SETTINGS} is old: run `UPDATE_DOCS=1 cargo test -p tests --test tidy`");
+}
+
+#[test]
+fn the_reference_has_the_type_of_every_setting() {
+    let page = read(SETTINGS);
+    let types = page.split("## Types and limits").nth(1).unwrap_or_default();
+    let missing = TABLE.iter().filter(|row| !types.contains(&format!("\n| `{}` | ", row.key)));
+    none("docs/configuration.md has the type and the limits of every setting", missing.map(|row| row.key.to_owned()).collect());
 }

@@ -46,7 +46,7 @@ fn answer_about_one_task_names_it() {
     for number in 2..9 {
         outcome.record((TaskId::new(number), Change::Start, None), Err(refusal("no", "")));
     }
-    assert_eq!((outcome.heading().as_str(), outcome.details().lines().last()), ("8 tasks were not changed", Some("4 more were refused.")));
+    assert_eq!((outcome.heading().as_str(), outcome.details().lines().last()), ("8 tasks could not be changed", Some("4 more were refused.")));
 }
 
 #[test]

@@ -36,8 +36,8 @@ pub(crate) fn LostConnection() -> impl IntoView {
         Some(view! {
             <div class="banner" data-tone="bad" role="alert">
                 <Icon drawing=ALERT />
-                <strong>{format!("The server does not answer since {}", local_time(since))}</strong>
-                <span>"Agents go on without it. The page reconnects by itself, and text that you type is kept."</span>
+                <strong>{format!("The server has not answered since {}", local_time(since))}</strong>
+                <span>"Agents continue without it. The page reconnects automatically and keeps what you type."</span>
             </div>
         })
     }
@@ -96,7 +96,7 @@ fn DemoBanner(demo: DemoInfo) -> impl IntoView {
         client.watch(client.pull_the_plug(), move |result| {
             let _page_closed = pulling.try_set(false);
             if result.is_ok() {
-                toasts.success("The server was killed with SIGKILL. Agents keep working, and the restarted server reconnects to them.");
+                toasts.success("The server was killed with SIGKILL. Agents keep working, and the restarted server reattaches to them.");
             }
         });
     };
@@ -106,7 +106,7 @@ fn DemoBanner(demo: DemoInfo) -> impl IntoView {
             <span>{if demo.scripted {
                 "The agents are scripted: no model, no account. Git, worktrees, reviews and merges are real."
             } else {
-                "Claude Code works with your account, which costs money."
+                "Claude Code uses your account, which costs money."
             }}</span>
             <span class="row spacer">
                 <a class="button small quiet" href=demo.page_url target="_blank" rel="noopener">"See the page they build"</a>

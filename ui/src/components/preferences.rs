@@ -18,15 +18,15 @@ pub(crate) fn Preferences() -> impl IntoView {
         set_words(words);
         words_now.set(words.to_owned());
     });
-    let themes = [("Like the system", ""), ("Light", "light"), ("Dark", "dark")];
+    let themes = [("Same as the system", ""), ("Light", "light"), ("Dark", "dark")];
     let densities = [("Compact", ""), ("Comfortable", "comfortable")];
-    let offered_words = [("Plain: agents, context left, plan", ""), ("Of a raid: party, HP, battle plan", "raid")];
+    let offered_words = [("Plain: agents, context left, plan", ""), ("Raid: party, HP, battle plan", "raid")];
     view! {
         <section class="section" aria-labelledby="preferences">
             <h2 id="preferences">"This browser"</h2>
             <Choices legend="Theme" name="theme" offered=themes.to_vec() chosen=chosen_theme choose=choose_theme />
             <Choices legend="Cards" name="density" offered=densities.to_vec() chosen=chosen_density choose=choose_density />
-            <Choices legend="Words of the war room" name="words" offered=offered_words.to_vec() chosen=words_now choose=choose_words />
+            <Choices legend="Wording of the war room" name="words" offered=offered_words.to_vec() chosen=words_now choose=choose_words />
             <Notifications />
         </section>
     }

@@ -55,7 +55,7 @@ fn FileHint(file: Option<String>, is_named: bool) -> impl IntoView {
     };
     view! {
         <p class="soft small-text">
-            "To change a value, copy it and write it into " {place} {named}
+            "To change a value, copy it into " {place} {named}
             ". The running board rereads the file at once; a value marked "
             <em>"restart"</em> " applies at the next start."
         </p>
@@ -151,7 +151,7 @@ const fn source_words(source: SettingSource) -> &'static str {
     }
 }
 
-/// Markdown without its links, which lead into the README.
+/// Markdown without its links, which lead into the documentation.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

@@ -91,7 +91,7 @@ pub(super) fn CommitList(
         view! { <li class="row"><span class="mono">{task.to_string()}</span> {commit} {link}</li> }
     };
     move || match commits.0.get() {
-        None => view! { <p class="soft small-text" role="status">"Reading the newest commit…"</p> }.into_any(),
+        None => view! { <p class="soft small-text" role="status">"Loading the newest commit…"</p> }.into_any(),
         Some(Err(failure)) => view! { <p class="notice" data-tone="bad" role="alert">{sentence(&failure.describe().0)}</p> }.into_any(),
         Some(Ok(shown)) => view! { <ul class="stack small-text" aria-label="Commits">{shown.into_iter().map(line).collect_view()}</ul> }.into_any(),
     }

@@ -202,7 +202,7 @@ fn Prompts() -> impl IntoView {
 
 #[component]
 fn Prompt(prompt: RolePrompt) -> impl IntoView {
-    let name = format!("Prompt of the {}", prompt.phase);
+    let name = format!("Prompt for the {}", prompt.phase);
     let source = prompt.file.map_or_else(|| "built in".to_owned(), |file| format!("replaced by `{file}`"));
     view! {
         <details class="prompt">

@@ -16,7 +16,7 @@ use crate::state::AppState;
     post,
     path = "/api/import",
     request_body = NewImport,
-    responses((status = 200, body = ImportReport), (status = 422, description = "The file is no database of that program."))
+    responses((status = 200, body = ImportReport), (status = 422, description = "The file is not a database of that program."))
 )]
 pub(crate) async fn import_database(
     State(state): State<AppState>,

@@ -29,7 +29,7 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option
         }
         // A goal with a task that is never verified could never be signed off.
         if rule(*phase, Status::Done, Status::Done, Mover::Verifier).is_none() {
-            let problem = format!("{task} is a {phase} task, and only coder tasks are verified");
+            let problem = format!("{task} is the task of {}, and only those of coders are verified", phase.with_article());
             return Err(Refusal::invalid("task_id", problem, "Link the coder tasks that it creates.").into());
         }
     }

@@ -21,7 +21,7 @@ impl ProjectRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::AtWork { .. } => "Stop the agents and give back the tasks that people took over, then repeat.",
-            Self::IsDeleted { .. } => "Create another project on the repository. Its branches are still there.",
+            Self::IsDeleted { .. } => "Create another project on the repository. Its branches still exist.",
             Self::AgentsWork { .. } => "Stop their tasks, then repeat.",
             Self::OtherRepository { .. } => {
                 "Name the folder that the repository was moved to. Into a new clone, first fetch from the old repository what it lacks."

@@ -8,7 +8,7 @@ use crate::refusal::category::refusals;
 refusals! {
     /// Why something may not be done with a task.
     TaskRefusal {
-        #[error("{task} is {status}: {problem}")]
+        #[error("{task} has the status {status}: {problem}")]
         WrongStatus { task: TaskId, status: Status, problem: String, hint: String } => Unprocessable "not-now",
         #[error("{action} requires the assignee, and {task} is assigned to {}", assignee.as_deref().unwrap_or("no agent"))]
         NotAssignee { task: TaskId, assignee: Option<String>, action: String } => Forbidden "not-assignee",

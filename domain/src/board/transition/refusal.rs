@@ -33,7 +33,7 @@ refusals! {
         HeadMoved { task: TaskId, head: String, judged: String } => Unprocessable "head-moved",
         #[error("{task} has no commit to approve")]
         NothingToApprove { task: TaskId } => Unprocessable "nothing-to-approve",
-        #[error("a person approves the work of the project of {task}")]
+        #[error("in the project of {task}, only a person approves work")]
         PersonApproves { task: TaskId } => Forbidden "person-approves",
         #[error("an agent approves {task} at {sha} before a person does")]
         AgentApprovesFirst { task: TaskId, sha: Sha } => Unprocessable "agent-approves-first",

@@ -95,7 +95,7 @@ pub(super) fn every() -> Vec<Refusal> {
         PermissionRefusal::Answered { request: 1, answer: PermissionAnswer::Deny }.into(),
         PermissionRefusal::Closed { request: 1 }.into(),
         CheckRefusal::NotPassed { task: TaskId::new(2), commands: vec!["npm test".to_owned()] }.into(),
-        TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
+        TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "there is nothing to start".to_owned(), hint: hint.clone() }
             .into(),
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         ReviewRefusal::Outdated { task: task.clone(), shown: "0123456789".to_owned(), head: Some("abcdef0123".to_owned()) }.into(),

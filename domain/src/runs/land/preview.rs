@@ -156,7 +156,7 @@ impl OpenTask {
     pub fn of(card: &Card) -> Self {
         let why = match (&card.attention, &card.run, &card.wait_reason) {
             (Some(attention), _, _) => excerpt(&attention.detail, REASON_CHARACTERS),
-            (None, Some(run), _) => format!("a {} is at work", run.phase),
+            (None, Some(run), _) => format!("{} is at work", run.phase.with_article()),
             (None, None, Some(reason)) => reason.sentence(),
             (None, None, None) if card.status == Status::InReview => "waits for its review".to_owned(),
             (None, None, None) => "starts next".to_owned(),

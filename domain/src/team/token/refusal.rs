@@ -41,7 +41,7 @@ impl TokenRefusal {
                 format!("Ask the human to give your token the permission {permission}: `vibe-relay token change`, or the page Settings.")
             }
             Self::NotYours => "Omit current_token: the token of the connection is refreshed.".to_owned(),
-            Self::NotRefreshable => "Go on with the token that you have.".to_owned(),
+            Self::NotRefreshable => "Keep using the token that you have.".to_owned(),
             Self::OfOwner => "Replace it with `vibe-relay token rotate`.".to_owned(),
             Self::OfRun => "Stop the run.".to_owned(),
             Self::OfPerson => "Change the role of the person instead.".to_owned(),

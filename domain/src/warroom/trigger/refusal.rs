@@ -35,7 +35,7 @@ impl TriggerRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::LeadOnly { word, .. } => {
-                format!("Ask a lead for it with send. To write about {word}, begin the message with another word.")
+                format!("Ask a lead for it with send. To write about {word}, start the message with another word.")
             }
             Self::NoAgent { word } => format!("Send \"{word}\" to the agent, or \"{word} NAME\" to all."),
             Self::NoZone { word } => format!("Send \"{word} ZONE\" to all."),

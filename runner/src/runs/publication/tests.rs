@@ -121,11 +121,11 @@ async fn failure_says_what_is_missing_and_a_push_stays() {
     published.tools = stand_in;
     published.board.sample.configure("remote.origin.url", "https://ann:secret@nowhere.invalid/ann/site");
     let refused = published.refused(false).await;
-    assert!(refused.starts_with("not-pushed: origin did not take vibe-relay/PROJ-001: ") && !refused.contains("secret"), "{refused}");
+    assert!(refused.starts_with("not-pushed: origin rejected vibe-relay/PROJ-001: ") && !refused.contains("secret"), "{refused}");
     published.board.sample.configure("remote.origin.url", "ext::touch /tmp/evil");
     assert!(published.refused(false).await.contains("transport 'ext' not allowed"));
     published.board.sample.configure("remote.origin.url", "/srv/site.git");
-    assert_eq!(published.refused(true).await, "no-pull-requests: /srv/site.git is on no host with pull requests");
+    assert_eq!(published.refused(true).await, "no-pull-requests: /srv/site.git is not on a host that has pull requests");
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ fn reasons(board: &scene::Scene) -> Vec<(String, String)> {
 fn submitted_work_is_checked_before_its_reviewer_starts() {
     let board = scene([task(1).submitted()]).checks(1);
     assert_eq!(board.actions(), ["check TASK-001"]);
-    assert_eq!(reasons(&board), [("TASK-001".to_owned(), "its checks run".to_owned())]);
+    assert_eq!(reasons(&board), [("TASK-001".to_owned(), "its checks are running".to_owned())]);
     let passed = scene([task(1).submitted().checked(CheckStage::Quick, CheckState::Passed)]).checks(1);
     assert_eq!(passed.actions(), ["start reviewer TASK-001 in in_review"]);
     let without = scene([task(1).submitted()]);
@@ -45,5 +45,5 @@ fn card_of_a_merge_says_when_its_checks_run() {
     assert_eq!(queued.actions(), ["merge TASK-001"]);
     assert_eq!(reasons(&queued)[0].1, "approved: waiting for the merge");
     let running = scene([task(1).approved().checked(CheckStage::Full, CheckState::Running)]).checks(1).busy(&[1]);
-    assert_eq!(reasons(&running)[0].1, "its checks run");
+    assert_eq!(reasons(&running)[0].1, "its checks are running");
 }

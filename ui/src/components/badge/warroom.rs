@@ -62,8 +62,8 @@ pub(crate) const fn low_context_badge(condition: Condition) -> (&'static str, To
 /// The name and the meaning of a mode of claims.
 pub(crate) const fn claim_mode_label(mode: ClaimMode) -> (&'static str, &'static str) {
     match mode {
-        ClaimMode::Enforced => ("Refuse", "An agent that edits a file of another is refused: it waits, or works elsewhere."),
-        ClaimMode::Advisory => ("Warn", "An agent that edits a file of another is warned and may go on. The changes may conflict."),
+        ClaimMode::Enforced => ("Refuse", "An agent cannot edit a file that another agent holds: it waits, or works elsewhere."),
+        ClaimMode::Advisory => ("Warn", "An agent that edits a file held by another is warned and may continue. The changes may conflict."),
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) const fn claim_mode_label(mode: ClaimMode) -> (&'static str, &'static
 pub(crate) const fn knowledge_place_label(place: KnowledgePlace) -> (&'static str, &'static str) {
     match place {
         KnowledgePlace::Beside => ("Beside the database", "Your checkout stays as it is. Agents read copies in their own."),
-        KnowledgePlace::Repo => ("Also in your checkout", "In the folder .dead-drop. Nothing commits it but you."),
+        KnowledgePlace::Repo => ("Also in your checkout", "In the folder .dead-drop. Only you can commit it."),
     }
 }
 
@@ -130,7 +130,9 @@ pub(crate) const fn trigger_label(word: TriggerWord) -> (&'static str, &'static 
         TriggerWord::Rally => ("Read your inbox", "All agents are told at once to read their messages."),
         TriggerWord::HotZone => ("Put a zone first", "Its tasks start before others until the order is withdrawn."),
         TriggerWord::Recon => ("Investigate", "One agent looks into a subject and reports."),
-        TriggerWord::Sitrep => ("Report", "One agent says how far it is. An agent in a terminal is removed if it does not answer within 30 minutes."),
+        TriggerWord::Sitrep => {
+            ("Report", "One agent reports its progress. An agent in a terminal is removed if it does not answer within 30 minutes.")
+        }
         TriggerWord::FenixDown => ("Start afresh", "One agent writes down what it knows and continues with an empty context."),
         TriggerWord::StandDown => ("Leave", "One agent stops, writes down what it knows and leaves."),
         TriggerWord::Retreat => ("Finish and stop", "All agents finish their turn and hand over. Nothing starts until the order is withdrawn."),
@@ -177,13 +179,13 @@ pub(crate) const fn closing_label(kind: KnowledgeKind) -> ClosingLabel {
             verb: "Resolve",
             done: "resolved",
             question: "How it was removed",
-            explanation: "Agents are no longer warned of it. It stays readable among the closed ones.",
+            explanation: "Agents are no longer warned about it. It can still be read among the closed ones.",
         },
         KnowledgeKind::Intel | KnowledgeKind::Note => ClosingLabel {
             verb: "Archive",
             done: "archived",
             question: "Why it no longer holds",
-            explanation: "Agents no longer read it. It stays readable among the closed ones.",
+            explanation: "Agents no longer read it. It can still be read among the closed ones.",
         },
     }
 }

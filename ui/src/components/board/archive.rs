@@ -85,10 +85,7 @@ pub(crate) fn ArchivedBanner() -> impl IntoView {
     move || {
         let (project, since, is_deleted) = state.get()?;
         let (heading, effect) = if is_deleted {
-            (
-                "This project is deleted",
-                "Its unmerged work is kept first. Then the project disappears; a card that needs you holds this up.".to_owned(),
-            )
+            ("This project is deleted", "Its unmerged work is kept first. Then the project disappears. A card that needs you delays this.".to_owned())
         } else {
             ("This project is archived", format!("Since {}. No agent starts.", local_time(since)))
         };

@@ -133,7 +133,7 @@ pub(crate) fn CommentEntry(view: CommentView) -> impl IntoView {
             view! {
                 <Dialog title="Delete this comment?" close=close>
                     <Form verb="Delete" danger=true sending=sending submit=remove close=close>
-                        <p>"Agents that start later do not read it. Those that have read it are not told."</p>
+                        <p>"Agents that start later will not see it. Agents that have already read it are not notified."</p>
                     </Form>
                 </Dialog>
             }

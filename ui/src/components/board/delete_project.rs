@@ -31,7 +31,7 @@ pub(crate) fn DeleteProjectDialog(project: Project, close: Callback<()>) -> impl
                 <p>
                     "The tasks, comments, messages and the history of "
                     <strong>{title}</strong>
-                    " are removed for good. The repository and its branches stay as they are, and work that was not merged is kept in rescue refs."
+                    " are permanently removed. The repository and its branches stay as they are, and unmerged work is kept in rescue refs."
                 </p>
                 <TextField id="delete-title" label="Type the title of the project" value=typed max_length=500 autofocus=true />
             </Form>

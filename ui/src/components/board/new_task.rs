@@ -65,7 +65,7 @@ pub(crate) fn NewTaskDialog(
                 <Show when=move || !in_plan>
                     <TextField id="task-issue" label="Or an issue (optional)" value=issue max_length=500 placeholder="7, or its address" />
                     <Show when=move || has_text(issue)>
-                        <p class="hint">"Title, text and labels come from the issue, marked as written by somebody else. The pull request closes it."</p>
+                        <p class="hint">"Title, text and labels come from the issue, marked as written by someone else. The pull request closes the issue."</p>
                     </Show>
                 </Show>
                 <Show when=move || !in_plan && !has_text(issue)>

@@ -40,7 +40,7 @@ pub(crate) fn RetryDialog(view: TaskView, close: Callback<()>) -> impl IntoView 
             <Form verb="Retry" sending=sending submit=submit close=close>
                 <div class="choices" role="radiogroup" aria-label="Session">
                     <Choice name="session" title="Continue the session" detail="The agent remembers what it did." value=RetrySession::Continue picked=session />
-                    <Choice name="session" title="Fresh session" detail="The agent knows only what the board says." value=RetrySession::Fresh picked=session />
+                    <Choice name="session" title="Fresh session" detail="The agent knows only what is on the board." value=RetrySession::Fresh picked=session />
                 </div>
                 <div class="choices" role="radiogroup" aria-label="Files">
                     <Choice name="tree" title="Current files" detail="The worktree stays as it is." value=RetryTree::Current picked=tree />

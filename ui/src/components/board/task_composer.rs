@@ -49,7 +49,7 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
         sending.set(true);
         let message = has_text(text).then(|| text.get_untracked());
         let confirmation =
-            if message.is_some() { "Interrupted. The agent goes on with your message." } else { "Interrupted. The agent waits for your message." };
+            if message.is_some() { "Interrupted. The agent continues with your message." } else { "Interrupted. The agent waits for your message." };
         client.watch(client.interrupt(run, message), move |result| done(result, Some(confirmation)));
     };
     let on_key = move |event: KeyboardEvent| {
@@ -87,7 +87,7 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
                     <button
                         type="button"
                         class="button"
-                        title="Ends what the agent does now. It goes on with your message, or waits for one."
+                        title="Interrupts what the agent is doing. It continues with your message, or waits for one."
                         disabled=move || sending.get()
                         on:click=interrupt
                     >

@@ -51,7 +51,7 @@ pub(crate) fn TaskFields(
             id="task-description"
             label="Description"
             value=draft.description
-            placeholder="What to do, and how to tell that it is done"
+            placeholder="What to do, and how to tell when it is done"
         />
         <TaskPicker id="task-dependencies" label="Depends on (optional)" chosen=draft.depends_on except=task />
     }

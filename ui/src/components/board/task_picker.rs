@@ -114,8 +114,8 @@ pub(crate) fn TaskPicker(
     let has_options = Memo::new(move |_| !options.with(Vec::is_empty));
     let status = move || match (is_open.get(), options.with(Vec::len)) {
         (false, _) => String::new(),
-        (true, 0) if typed.with(|typed| typed.trim().is_empty()) => "No other task to choose".to_owned(),
-        (true, 0) => "No task to choose has these words".to_owned(),
+        (true, 0) if typed.with(|typed| typed.trim().is_empty()) => "No other task to choose from".to_owned(),
+        (true, 0) => "No matching task".to_owned(),
         (true, 1) => "1 task".to_owned(),
         (true, count) => format!("{count} tasks"),
     };

@@ -77,7 +77,7 @@ pub(crate) fn SaveViewDialog(filter: RwSignal<Filter>, board: StoredValue<String
         <Dialog title="Save this view" close=close>
             <Form verb="Save" ready=Signal::derive(move || has_text(name)) sending=Sending::new() submit=save close=close>
                 <TextField id="view-name" label="Name" value=name max_length=MAX_NAME autofocus=true />
-                <p class="soft small-text">"This browser keeps the filter and the groups under this name. One of the same name is replaced."</p>
+                <p class="soft small-text">"This browser keeps the filter and the groups under this name. A view with the same name is replaced."</p>
             </Form>
         </Dialog>
     }

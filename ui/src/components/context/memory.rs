@@ -163,7 +163,7 @@ fn EntryForm(entry: OwnedMemory<MemoryEntry>, close: Callback<()>) -> impl IntoV
             {move || if deleting.get() {
                 view! {
                     <Form verb="Delete" danger=true sending=sending submit=remove close=back>
-                        <p>"The agent and its successors no longer find this value."</p>
+                        <p>"The agent and its successors can no longer find this value."</p>
                     </Form>
                 }
                 .into_any()

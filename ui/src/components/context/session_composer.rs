@@ -62,7 +62,7 @@ pub(crate) fn SessionComposer(session: ContextSessionId, replying_to: RwSignal<O
                 <p class="replying row small-text">
                     <span class="soft">{format!("Answering {}: ", name_label(&message.sender))}</span>
                     <span class="faint excerpt" dir="auto">{domain::text::excerpt(&message.content, 80)}</span>
-                    <button type="button" class="button quiet small icon" aria-label="Cancel the answer" on:click=move |_| replying_to.set(None)>
+                    <button type="button" class="button quiet small icon" aria-label="Cancel the reply" on:click=move |_| replying_to.set(None)>
                         <Icon drawing=CLOSE />
                     </button>
                 </p>

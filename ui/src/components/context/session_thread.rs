@@ -184,7 +184,7 @@ fn HiddenNotes(session: ContextSessionId) -> impl IntoView {
             {move || match notes.get() {
                 None => view! {
                     <button type="button" class="button quiet small" on:click=show>"Show private notes of agents"</button>
-                    <span class="faint small-text">"The activity of the project will say so."</span>
+                    <span class="faint small-text">"The project's activity will show that you read them."</span>
                 }
                 .into_any(),
                 Some(notes) if notes.is_empty() => view! { <p class="soft small-text">"No agent has private notes in this session."</p> }.into_any(),

@@ -105,7 +105,7 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
                 {remedy.map(|remedy| view! { <p class="small-text soft">{remedy}</p> })}
                 {run.checkout_left.map(|why| view! {
-                    <p class="notice" data-tone="warn">{format!("Its checkout could not be removed and is tried again every hour: {why}")}</p>
+                    <p class="notice" data-tone="warn">{format!("Its checkout could not be removed; the runner retries every hour: {why}")}</p>
                 })}
                 <Refusals refused=run.refusals />
                 <Checkpoints task=run.task_id card=card checkpoints=run.checkpoints />

@@ -81,7 +81,7 @@ fn RewindDialog(task: TaskId, checkpoint: Checkpoint, close: Callback<()>) -> im
         <Dialog title=title close=close>
             <Form verb="Rewind and retry" sending=sending submit=submit close=close>
                 <p>{at}</p>
-                <p class="soft small-text">"It begins in a fresh session and a new worktree. A rescue ref keeps the present content; ignored files are lost."</p>
+                <p class="soft small-text">"It starts in a fresh session and a new worktree. A rescue ref keeps the current content; ignored files are lost."</p>
                 <TextArea id="rewind-note" label="Note for the agent (optional)" value=note />
             </Form>
         </Dialog>

@@ -10,7 +10,7 @@ use crate::reader::Reader;
 use crate::store::Store;
 use crate::time::local_time;
 
-const EFFECT: &str = "No new agent starts. Agents at work go on.";
+const EFFECT: &str = "No new agents start. Running agents continue.";
 
 /// Pauses the open project, or ends its pause.
 #[component]

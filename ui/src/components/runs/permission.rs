@@ -24,7 +24,7 @@ pub(crate) fn PermissionBox(request: PermissionRequest) -> impl IntoView {
         client.watch(client.answer_permission(run_id.clone(), PermissionDecision { request: id, answer, reason }), move |result| {
             let _panel_closed = sending.try_set(false);
             if result.is_ok() {
-                toasts.success("Answered. The agent goes on.");
+                toasts.success("Answered. The agent continues.");
             }
         });
     });

@@ -166,7 +166,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
         <Lines
             id="profile-setup"
             label="Setup commands"
-            hint="One on each line. They run in each fresh worktree before its agent starts, and again when a lock file changed."
+            hint="One per line. They run in each fresh worktree before its agent starts, and again when a lock file changes."
             value=fields.setup
             rows=3
         />
@@ -174,7 +174,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
         <Lines
             id="profile-cleanup"
             label="Cleanup commands"
-            hint="One on each line, such as docker compose down. They run in a worktree before it is removed, for up to 5 minutes each."
+            hint="One per line, such as docker compose down. They run in a worktree before it is removed, for up to 5 minutes each."
             value=fields.cleanup
         />
         <Lines
@@ -198,21 +198,21 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
         <Lines
             id="profile-quick"
             label="Checks before the review"
-            hint="One on each line, such as npm test. Submitted work that fails one goes back to its coder, and no reviewer starts."
+            hint="One per line, such as npm test. Submitted work that fails one goes back to its coder, and no reviewer starts."
             value=fields.quick.commands
         />
         <Minutes id="profile-quick-minutes" label="Minutes for one check before the review" value=fields.quick.minutes />
         <Lines
             id="profile-full"
             label="Checks before the merge"
-            hint="One on each line. They run on the merged files. Nothing is merged that fails one twice."
+            hint="One per line. They run on the merged files. Work that fails one twice is not merged."
             value=fields.full.commands
         />
         <Minutes id="profile-full-minutes" label="Minutes for one check before the merge" value=fields.full.minutes />
         <Lines
             id="profile-preview"
             label="Command that starts the app"
-            hint="One line, such as npm run dev -- --port {port}. Open app runs it in the checkout of a task or of the project; it is to listen on the port, which is also in PORT."
+            hint="One line, such as npm run dev -- --port {port}. Open app runs it in the checkout of a task or of the project; it must listen on the port, which is also in PORT."
             value=fields.preview
             rows=1
         />
@@ -248,7 +248,7 @@ pub(crate) fn ProfileDialog(project: Project, close: Callback<()>) -> impl IntoV
         <Dialog title="Prepare worktrees" close=close>
             <Form verb="Save" ready=Signal::derive(move || fields.profile().is_some()) sending=sending submit=submit close=close>
                 <p class="hint">
-                    "The commands run with your rights, in the sandbox of the agents. Changes apply from the next attempt on, and saving makes earlier results of checks void."
+                    "The commands run with your rights, in the sandbox of the agents. Changes apply from the next attempt on, and saving discards earlier check results."
                 </p>
                 <ProfileForm fields=fields />
             </Form>

@@ -20,7 +20,7 @@ pub(crate) fn RescuesDialog(project: Project, close: Callback<()>) -> impl IntoV
     let kept = LiveList::new(RwSignal::new(1), |_| true, move || client.rescues(id.get_value())).watch();
     let list = move || match (kept.value.get(), kept.failure.get()) {
         (Some(list), _) if list.items.is_empty() => {
-            view! { <p class="soft">"Nothing is kept. Work that was not merged is kept here when its branch or worktree is removed."</p> }.into_any()
+            view! { <p class="soft">"Nothing here yet. When a branch or worktree is removed, its unmerged work is kept here."</p> }.into_any()
         }
         (Some(list), _) => {
             let rows = list.items.into_iter().map(|rescue| view! { <RescueRow project=id.get_value() rescue=rescue /> }).collect_view();

@@ -48,7 +48,7 @@ const fn title(tier: SandboxTier) -> &'static str {
     match tier {
         SandboxTier::None => "Without a sandbox",
         SandboxTier::Jail => "In a jail",
-        SandboxTier::JailNet => "In a jail without other hosts",
+        SandboxTier::JailNet => "In a jail with allowed hosts only",
     }
 }
 

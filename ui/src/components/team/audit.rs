@@ -60,7 +60,7 @@ fn subject_route(row: &AuditRow) -> Option<Route> {
 /// The result of a check in words, and its tone.
 fn check_sentence(check: &AuditCheck) -> (String, Tone) {
     if let Some(broken) = &check.broken {
-        return (format!("Row {} does not fit: {}", broken.id, sentence(&broken.problem)), Tone::Bad);
+        return (format!("Row {} breaks the chain: {}", broken.id, sentence(&broken.problem)), Tone::Bad);
     }
     let rows = if check.rows == 1 { "1 row".to_owned() } else { format!("{} rows", check.rows) };
     let removed = if check.anchor > 0 { format!(" Those up to row {} were removed because of their age.", check.anchor) } else { String::new() };
@@ -113,7 +113,7 @@ pub(crate) fn AuditLog() -> impl IntoView {
     let older = move || next.get().flatten();
     let status = move || match (next.get(), rows.with(Vec::len)) {
         (None, _) => "Loading…".to_owned(),
-        (Some(Some(_)), 0) => "None of the newest rows matches these filters.".to_owned(),
+        (Some(Some(_)), 0) => "None of the newest rows match these filters.".to_owned(),
         (Some(None), 0) => "No row matches these filters.".to_owned(),
         (Some(next), count) => format!("{count} rows{}", if next.is_some() { ", and there are older ones" } else { "" }),
     };
@@ -339,6 +339,6 @@ mod tests {
         let pruned = AuditCheck { anchor: 4, ..check.clone() };
         assert!(check_sentence(&pruned).0.ends_with("Those up to row 4 were removed because of their age."));
         let broken = AuditCheck { broken: Some(BrokenRow { id: 5, problem: "its hash is wrong".to_owned() }), ..check };
-        assert_eq!(check_sentence(&broken), ("Row 5 does not fit: Its hash is wrong.".to_owned(), Tone::Bad));
+        assert_eq!(check_sentence(&broken), ("Row 5 breaks the chain: Its hash is wrong.".to_owned(), Tone::Bad));
     }
 }

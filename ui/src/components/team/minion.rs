@@ -108,7 +108,7 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
         });
     };
     let toggle = set.clone();
-    let label = format!("{subject}: maximum number of helpers");
+    let label = format!("{subject}: helpers at most");
     view! {
         <li class="entry">
             <label class="check entry-main">

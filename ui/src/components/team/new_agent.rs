@@ -57,7 +57,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
         view! {
             <Form verb="Create token" ready=ready sending=sending submit=submit close=close>
                 <div class="choices" role="radiogroup" aria-label="Kind of token">
-                    <Choice name="for" title="One agent" detail="Trusted, with a name and roles that you choose." value=true picked=for_one />
+                    <Choice name="for" title="One agent" detail="Trusted, with a name and roles of your choice." value=true picked=for_one />
                     <Choice name="for" title="Anyone with the invite token" detail="Can send messages and take tasks, but not lead, approve or verify." value=false picked=for_one />
                 </div>
                 <Show when=move || for_one.get()>

@@ -73,7 +73,7 @@ fn HostChoice(hosts: Vec<String>, host: RwSignal<String>) -> impl IntoView {
 fn NoHost(close: Callback<()>) -> impl IntoView {
     view! {
         <p>"The board listens on this machine only. A phone reaches it through a proxy here that answers by HTTPS, such as Tailscale:"</p>
-        <CopyField label="1. Let a proxy pass requests on" text=format!("tailscale serve --bg {}", port()) />
+        <CopyField label="1. Let a proxy forward requests" text=format!("tailscale serve --bg {}", port()) />
         <CopyField label="2. Allow its name in the configuration file" text=ALLOWED_HOSTS.to_owned() />
         <p class="hint">"The running board rereads the file at once. Then open this dialog again."</p>
         <footer>
@@ -94,7 +94,7 @@ fn Code(pairing: Pairing, close: Callback<()>) -> impl IntoView {
     let Pairing { device, link, svg, ends_at, .. } = pairing;
     let image = format!("data:image/svg+xml,{}", String::from(js_sys::encode_uri_component(&svg)));
     let has_ended = Memo::new(move |_| clock.now() >= ends_at);
-    let validity = move || if has_ended.get() { "This code has ended. Open the dialog again." } else { "The code works once, within ten minutes." };
+    let validity = move || if has_ended.get() { "This code has expired. Open the dialog again." } else { "The code works once, within ten minutes." };
     view! {
         <p>{format!("Scan this with the camera of {device}.")}</p>
         <img class="qr" src=image alt="QR code of the link below" />

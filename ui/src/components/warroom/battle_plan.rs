@@ -51,7 +51,7 @@ pub(crate) fn PlanSection() -> impl IntoView {
             failure=plans.failure
             empty=Signal::derive(move || all.with(Vec::is_empty))
             empty_heading="No active plan"
-            empty_hint="A plan says what to reach, and in which order. The planner sets one with its tasks; other leads need one before they give out work."
+            empty_hint="A plan says what to achieve, and in which order. The planner sets one with its tasks; other leads need one before they give out work."
         >
             <ul class="room-list">
                 <For each=move || all.get() key=|plan| plan.id let:plan>
@@ -94,7 +94,7 @@ fn PlanRow(plan: BattlePlan, #[prop(optional)] ending: Option<RwSignal<Option<Ba
                 <time class="faint tabular" datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
                 {end}
             </p>
-            {plan.derived.then(|| view! { <p class="faint small-text">"Made from the tasks of the planner, and kept in step with them."</p> })}
+            {plan.derived.then(|| view! { <p class="faint small-text">"Made from the planner's tasks, and kept up to date with them."</p> })}
             <LongProse text=plan.plan />
         </li>
     }

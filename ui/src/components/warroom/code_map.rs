@@ -35,7 +35,7 @@ pub(crate) fn CodeMapSection() -> impl IntoView {
     let make = move |_| {
         let before = shown.with_untracked(|map| map.as_ref().map(|map| map.made_at));
         sending.run(client.map_code(data.project()), move |made| {
-            toasts.success(if before == Some(made.made_at) { "No file has changed since the last map." } else { "The map is made." });
+            toasts.success(if before == Some(made.made_at) { "No file has changed since the last map." } else { "The map is ready." });
             map.value.set(Some(Some(made)));
         });
     };

@@ -102,8 +102,8 @@ fn basis(size: &str, formation: &Formation) -> String {
     let more = if formation.lines >= MAX_LINES { " or more" } else { "" };
     let tasks = match formation.independent_tasks {
         0 => "no open task is independent of others".to_owned(),
-        1 => "1 open task waits for no other".to_owned(),
-        count => format!("{} open tasks wait for no other", grouped(count.into())),
+        1 => "1 open task does not depend on another".to_owned(),
+        count => format!("{} open tasks do not depend on another", grouped(count.into())),
     };
     format!("{size}: {} lines of text{more}, and {tasks}.", grouped(formation.lines))
 }
@@ -146,7 +146,7 @@ fn ApplyDialog(most: u32, limit: Memo<Option<u32>>, close: Callback<()>) -> impl
         <Dialog title=format!("Use {coders} at most") close=close>
             <Form verb=format!("Use {coders} at most") sending=sending submit=move |()| set(most) close=close secondary=remove>
                 <p>
-                    {format!("The runner starts no coder of this project while {} at work. Coders that work now go on.", if most == 1 { "1 is".to_owned() } else { format!("{most} are") })}
+                    {format!("The runner starts no coder of this project while {} at work. Running coders continue.", if most == 1 { "1 is".to_owned() } else { format!("{most} are") })}
                 </p>
                 <p class="soft">{move || now_set(limit.get())}</p>
             </Form>
@@ -183,8 +183,11 @@ mod tests {
 
     #[test]
     fn basis_names_the_size_and_the_work() {
-        assert_eq!(basis("Small repository", &formation(12_000, 1)), "Small repository: 12,000 lines of text, and 1 open task waits for no other.");
-        assert!(basis("Very large repository", &formation(MAX_LINES, 3)).contains("500,000 lines of text or more, and 3 open tasks wait"));
+        assert_eq!(
+            basis("Small repository", &formation(12_000, 1)),
+            "Small repository: 12,000 lines of text, and 1 open task does not depend on another."
+        );
+        assert!(basis("Very large repository", &formation(MAX_LINES, 3)).contains("500,000 lines of text or more, and 3 open tasks do not"));
         assert_eq!((now_set(None), now_set(Some(1))), ("Now: no limit of its own.".to_owned(), "Now: 1 coder at most.".to_owned()));
     }
 }

@@ -74,9 +74,9 @@ pub(crate) fn OrdersSection() -> impl IntoView {
 /// How far an order to stop is carried out.
 fn progress(orders: &Triggers) -> Option<String> {
     orders.active.iter().any(|order| order.word.stops_starts()).then(|| match orders.at_work {
-        0 => "No agent of the runner is at work, and none starts.".to_owned(),
-        1 => "1 agent of the runner is still at work, and none starts.".to_owned(),
-        count => format!("{count} agents of the runner are still at work, and none starts."),
+        0 => "No managed agent is running, and none will start.".to_owned(),
+        1 => "1 managed agent is still running, and no others will start.".to_owned(),
+        count => format!("{count} managed agents are still running, and no others will start."),
     })
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn ZonesSection() -> impl IntoView {
             failure=zones.failure
             empty=Signal::derive(move || all.with(Vec::is_empty))
             empty_heading="No zones yet"
-            empty_hint="A zone names a part of the repository, who is responsible for it, and who answers questions about it. Begin with the part that most work is on."
+            empty_hint="A zone names a part of the repository, who is responsible for it, and who answers questions about it. Start with the part that gets the most work."
         >
             <ul class="room-list">
                 <For each=move || all.get() key=|zone| (zone.name.clone(), zone.set_at) let:zone>

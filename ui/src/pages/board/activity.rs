@@ -134,8 +134,8 @@ fn NoActivity(filter: Memo<ActivityFilter>, history: EventHistory) -> impl IntoV
     let all = StoredValue::new(Section::Activity.route(data.project()));
     let heading = move || match (filter.with(|filter| *filter == ActivityFilter::default()), history.has_older()) {
         (true, false) => "Nothing has happened yet",
-        (false, false) => "No event matches these filters",
-        (_, true) => "No recent event matches these filters",
+        (false, false) => "No events match these filters",
+        (_, true) => "No recent events match these filters",
     };
     view! {
         <div class="empty">
@@ -243,7 +243,7 @@ fn Entry(entry: Activity) -> impl IntoView {
     let past = Route::Replay { project: data.project(), at: Some(entry.seq) };
     view! {
         <li>
-            <a class="faint tabular" href=past.path() title="Show the board then" on:click=move |event| navigation.follow(&event, past.clone())>
+            <a class="faint tabular" href=past.path() title="Show the board at that time" on:click=move |event| navigation.follow(&event, past.clone())>
                 <time datetime=at.to_string() title=move || clock.ago(at)>{local_clock(at)}</time>
             </a>
             <span class="topic" data-tone=topic_tone(entry.topic).as_str()>{topic_label(entry.topic)}</span>

@@ -105,5 +105,5 @@ pub(crate) fn AllTasksPage() -> impl IntoView {
 }
 
 fn open_tasks(count: usize) -> String {
-    if count == 1 { "1 open task on all projects".to_owned() } else { format!("{count} open tasks on all projects") }
+    if count == 1 { "1 open task in all projects".to_owned() } else { format!("{count} open tasks in all projects") }
 }

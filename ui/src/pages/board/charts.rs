@@ -62,12 +62,10 @@ fn charts(statistics: &ProjectStatistics) -> Vec<ChartData> {
         chart("Cost", "The cost of all agents.", Shape::Bars, &DOLLARS, dollars, |day| positive(amount(day.usage.cost_micro_usd) / 1e6)),
         chart("Tokens", "Read and written by models.", Shape::Bars, &[], token_count, |day| positive(amount(day.usage.tokens()))),
         chart("Finished tasks", "A task that was reopened counts again.", Shape::Bars, &COUNTS, count, |day| positive(f64::from(day.finished))),
-        chart("Cycle time", "From the first agent until the task was done, on average.", Shape::Lines, &TIMES, time, |day| {
+        chart("Cycle time", "Average time from the first agent until the task was done.", Shape::Lines, &TIMES, time, |day| {
             mean(day.cycle_seconds, day)
         }),
-        chart("Waiting time", "The part of the cycle time without an agent, on average.", Shape::Lines, &TIMES, time, |day| {
-            mean(day.wait_seconds, day)
-        }),
+        chart("Waiting time", "Average part of the cycle time without an agent.", Shape::Lines, &TIMES, time, |day| mean(day.wait_seconds, day)),
     ]
 }
 

@@ -87,7 +87,7 @@ fn PlanHead(view: RwSignal<Option<PlanView>>) -> impl IntoView {
         let (comments, cost) = known.get()?;
         let about = ["Planner".to_owned()].into_iter().chain(money(cost)).collect::<Vec<_>>().join(" · ");
         let body = if comments.is_empty() {
-            view! { <p class="faint small-text">"The planner left no comment. Each task says what it is for."</p> }.into_any()
+            view! { <p class="faint small-text">"The planner left no comment. Each task describes its purpose."</p> }.into_any()
         } else {
             comments.into_iter().map(|comment| view! { <CommentEntry view=comment /> }).collect_view().into_any()
         };

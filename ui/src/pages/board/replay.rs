@@ -141,7 +141,7 @@ fn Remarks(replay: Replay) -> impl IntoView {
             <strong>"This is the past"</strong>
             <span>"Nothing can be changed here."</span>
             <Show when=move || late.get()>
-                <span>"Older events were removed after their time, so the replay begins later than the project."</span>
+                <span>"Older events have been removed, so the replay starts later than the project."</span>
             </Show>
             <Show when=move || omitted.get() != 0>
                 <span>{move || format!("The {} oldest tasks are not shown.", omitted.get())}</span>

@@ -108,7 +108,7 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
         </Bar>
         {move || newer.get().map(|head| view! {
             <section class="banner" data-tone="warn" aria-label="Newer version">
-                <strong role="status">{format!("A newer version is there: {}.", short(&head))}</strong>
+                <strong role="status">{format!("A newer version is available: {}.", short(&head))}</strong>
                 <button type="button" class="button small" on:click=move |_| reload.update(|count| *count += 1)>"Show it"</button>
             </section>
         })}

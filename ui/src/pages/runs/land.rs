@@ -243,7 +243,7 @@ fn ProjectApp() -> impl IntoView {
 fn Check(check: LandCheck) -> impl IntoView {
     let (glyph, label) = match check.tone {
         Tone::Good => (Glyph::Done, "In order"),
-        Tone::Bad => (Glyph::Failed, "Blocks the landing"),
+        Tone::Bad => (Glyph::Failed, "Blocks landing"),
         Tone::Warn => (Glyph::Question, "Needs your decision"),
         _ => (Glyph::Ring, "Note"),
     };
@@ -271,7 +271,7 @@ fn Returning(returning: ReturningCommits) -> impl IntoView {
             {commits.collect_view()}
             {(hidden > 0).then(|| view! { <li>{format!("and {hidden} more")}</li> })}
         </ul>
-        <p class="faint small-text">"To leave them out, cherry-pick the other commits by hand."</p>
+        <p class="faint small-text">"To exclude them, cherry-pick the other commits manually."</p>
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::extract::{Id, OptionalBody};
 use crate::state::AppState;
 
-/// Take the last landing of a project back: the base branch, and the files of a checkout of it, are what they were before
+/// Undo the last landing of a project: the base branch, and the files of a checkout of it, are what they were before
 ///
 /// Its tasks wait to be landed again. A landing that was pushed, or that others built on, stays.
 #[utoipa::path(
@@ -27,7 +27,7 @@ use crate::state::AppState;
     responses(
         (status = 200, body = LandingResult),
         (status = 409, description = "It is not the last landing, the base branch moved since, or a branch of a remote has it."),
-        (status = 422, description = "There is no landing to take back, or a checkout has changes in the same files.")
+        (status = 422, description = "There is no landing to undo, or a checkout has changes in the same files.")
     )
 )]
 pub(crate) async fn undo_landing(

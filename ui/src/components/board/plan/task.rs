@@ -161,7 +161,7 @@ fn Description(details: Memo<Option<PlannedTask>>) -> impl IntoView {
             Some(parts) => view! { <dl class="plan-parts">{parts.into_iter().map(part).collect_view()}</dl> }.into_any(),
             None => match details.description_html {
                 Some(html) => view! { <div class="prose" inner_html=html></div> }.into_any(),
-                None => view! { <p class="faint">"No description. Edit the task to say what to do, and how to tell that it is done."</p> }.into_any(),
+                None => view! { <p class="faint">"No description. Edit the task to say what to do, and how to tell when it is done."</p> }.into_any(),
             },
         })
     }

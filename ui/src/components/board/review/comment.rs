@@ -76,7 +76,7 @@ fn Editor(place: Place, before: Option<String>) -> impl IntoView {
         >
             <textarea class="input" rows="2" aria-label=label node_ref=field bind:value=text on:keydown=on_key></textarea>
             <div class="row">
-                <span class="faint small-text">"The coder gets it when you send the work back."</span>
+                <span class="faint small-text">"The coder receives it when you send the work back."</span>
                 <button type="button" class="button quiet small spacer" on:click=move |_| finish(false)>"Discard"</button>
                 <button type="submit" class="button small" disabled=move || text.with(|text| text.trim().is_empty())>
                     "Add comment"

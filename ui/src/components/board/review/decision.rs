@@ -143,7 +143,7 @@ fn SendBackDialog(close: Callback<()>, outdated: Callback<()>, leave: Leave) -> 
             <Form verb="Send back" ready=Signal::derive(move || has_comments || has_text(words)) sending=sending submit=submit close=close>
                 <TextArea id="send-back-words" label=label value=words autofocus=true />
                 {has_comments.then(|| view! { <ul class="send-list" aria-label="Comments">{listed}</ul> })}
-                <p class="soft small-text">"The coder gets each comment with its file, its line and the text of that line."</p>
+                <p class="soft small-text">"The coder receives each comment with its file, line and the text of that line."</p>
             </Form>
         </Dialog>
     }

@@ -89,9 +89,9 @@ fn way(preview: &LandingPreview) -> LandCheck {
 fn checkout(preview: &LandingPreview) -> LandCheck {
     let to = &preview.to_branch;
     match &preview.change.checkout {
-        CheckoutEffect::Untouched {} => LandCheck::new(Tone::Good, "Your checkout stays as it is", format!("It has another branch than {to}")),
+        CheckoutEffect::Untouched {} => LandCheck::new(Tone::Good, "Your checkout stays as it is", format!("It is on a branch other than {to}")),
         CheckoutEffect::Updated {} => {
-            LandCheck::new(Tone::Good, "Your checkout gets the new files", "Your own changes are in other files, and stay as they are")
+            LandCheck::new(Tone::Good, "Your checkout gets the new files", "Your own changes are in other files and are kept")
         }
         CheckoutEffect::Blocked { files } => LandCheck::new(
             Tone::Bad,
@@ -106,9 +106,9 @@ fn checkout(preview: &LandingPreview) -> LandCheck {
 
 fn open(total: u32) -> LandCheck {
     match total {
-        0 => LandCheck::new(Tone::Good, "No task stays open", "The project is finished"),
-        1 => LandCheck::new(Tone::Neutral, "1 task stays open", "It goes on and can land later"),
-        total => LandCheck::new(Tone::Neutral, format!("{total} tasks stay open"), "They go on and can land later"),
+        0 => LandCheck::new(Tone::Good, "No open tasks remain", "The project is finished"),
+        1 => LandCheck::new(Tone::Neutral, "1 task remains open", "It continues and can land later"),
+        total => LandCheck::new(Tone::Neutral, format!("{total} tasks remain open"), "They continue and can land later"),
     }
 }
 
@@ -200,8 +200,8 @@ mod tests {
             [
                 "good: Every task was reviewed (2 by the reviewer, 1 by you)",
                 "good: main has not moved (Fast-forward from c41f0aa to 1b7d9e2)",
-                "good: Your checkout gets the new files (Your own changes are in other files, and stay as they are)",
-                "good: No task stays open (The project is finished)",
+                "good: Your checkout gets the new files (Your own changes are in other files and are kept)",
+                "good: No open tasks remain (The project is finished)",
             ]
         );
     }
@@ -219,7 +219,7 @@ mod tests {
                 "bad: Your checkout has changes in 8 files that landing would overwrite (Commit or stash f1, f2, f3, f4, f5, and 2 more. Move new \
                  away. Then land again.)",
                 "warn: 1 task without a review ()",
-                "neutral: 2 tasks stay open (They go on and can land later)",
+                "neutral: 2 tasks remain open (They continue and can land later)",
             ]
         );
     }

@@ -216,7 +216,7 @@ fn OpenTasks(open: Vec<OpenTask>, total: u32) -> impl IntoView {
         <section class="box" aria-label="Stays open">
             <header>
                 <h3>"Stays open"</h3>
-                <span class="faint">{if total == 1 { "1 task; it goes on and can land later".to_owned() } else { format!("{total} tasks; they go on and can land later") }}</span>
+                <span class="faint">{if total == 1 { "1 task; it continues and can land later".to_owned() } else { format!("{total} tasks; they continue and can land later") }}</span>
             </header>
             <ul class="box-list">
                 {rows}

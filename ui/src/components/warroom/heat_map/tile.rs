@@ -23,7 +23,7 @@ pub(super) fn Map(folders: Vec<FolderHeat>) -> impl IntoView {
     let weights: Vec<f64> = folders.iter().map(weight).collect();
     let tiles = folders.into_iter().zip(layout(&weights, WIDTH, HEIGHT)).map(|(folder, place)| view! { <Tile folder=folder place=place /> });
     view! {
-        <svg class="heat-map" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label="Map of the repository. The tables say the same.">
+        <svg class="heat-map" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label="Map of the repository. The tables show the same data.">
             {tiles.collect_view()}
         </svg>
     }

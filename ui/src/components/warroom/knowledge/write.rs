@@ -64,7 +64,7 @@ pub(super) fn WriteDialog(#[prop(optional)] before: Option<Knowledge>, close: Ca
                 <Show when=move || is_trap.get()>
                     <LinesField
                         id="knowledge-paths"
-                        label="Files that it is about (optional), one on each line"
+                        label="Files it concerns (optional), one per line"
                         hint="Coders read it before they edit these files; all coders do if there are none."
                         value=paths
                     />

@@ -30,7 +30,7 @@ pub(super) fn AskDialog(close: Callback<()>) -> impl IntoView {
         None => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
         Some(offered) if offered.is_empty() => view! {
             <p class="notice" data-tone="warn" role="status">
-                "No zone has an expert whom you can ask. Edit a zone and choose who answers questions about it."
+                "No zone has an expert you can ask. Edit a zone and choose who answers questions about it."
             </p>
         }
         .into_any(),

@@ -45,7 +45,7 @@ pub(super) fn ZoneDialog(editing: Editing, close: Callback<()>) -> impl IntoView
                 </Show>
                 <LinesField
                     id="zone-paths"
-                    label="Paths, one on each line"
+                    label="Paths, one per line"
                     hint="Files, folders (src/audio/) and patterns (src/*.rs). A file belongs to the zone with the most specific path."
                     value=paths
                     autofocus=!is_new
