@@ -88,7 +88,15 @@ impl ResponseValidator {
     /// # Errors
     /// A sentence that says how the frame differs from the document.
     pub fn check_frame(&self, frame: &str) -> Result<(), String> {
-        self.check_schema("/components/schemas/Frame", frame.as_bytes())
+        self.check_component("Frame", frame.as_bytes())
+    }
+
+    /// Checks JSON against a schema of the document.
+    ///
+    /// # Errors
+    /// A sentence that says how it differs.
+    pub fn check_component(&self, name: &str, body: &[u8]) -> Result<(), String> {
+        self.check_schema(&format!("/components/schemas/{name}"), body)
     }
 
     fn check_schema(&self, place: &str, body: &[u8]) -> Result<(), String> {

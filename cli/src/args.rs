@@ -11,17 +11,26 @@ use crate::board::{project, task};
 use crate::context::import::Import;
 use crate::runs::preview::Preview;
 use crate::runs::{profile, rescue};
-use crate::service;
 use crate::team::companion::Attach;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
+use crate::{config_file, service};
+
+/// The version, with the commit that it is built from.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("VIBE_RELAY_COMMIT"), ")");
 
 /// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
-#[command(name = "vibe-relay", version)]
+#[command(name = "vibe-relay", version, long_version = VERSION)]
 pub(crate) struct Args {
     /// Configuration file; default: vibe-relay.config.json in this folder or in ~/.vibe-relay.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Print data as one line of JSON, in the types of the HTTP interface.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print no hints.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -35,11 +44,14 @@ pub(crate) enum Command {
     /// Start the board at login and keep it running, as a systemd service of your user.
     #[command(subcommand)]
     Service(service::Command),
-    /// Write a configuration file and the agents' prompts into a repository, for you to edit.
+    /// Write a configuration file into the root of a repository, for you to edit.
     Init {
         /// The repository.
         #[arg(default_value = ".")]
         path: PathBuf,
+        /// Also copy the agents' prompts. Copies do not follow upgrades.
+        #[arg(long)]
+        prompts: bool,
     },
     /// Projects on the running board.
     #[command(subcommand)]
@@ -134,8 +146,28 @@ pub(crate) enum Command {
         #[arg(long)]
         project: Option<String>,
     },
-    /// Check that everything agents need is installed.
+    /// Check everything that agents need, and say how to fix what is missing.
     Doctor,
+    /// Open the running board in the browser, with a new link that signs it in.
+    Open {
+        /// Only print the link.
+        #[arg(long)]
+        print: bool,
+    },
+    /// The configuration file.
+    #[command(subcommand)]
+    Config(config_file::Command),
+    /// Say what vibe-relay has left on this machine, and how to remove it. Removes nothing.
+    Uninstall,
+    /// Print the version, and the commit that it is built from.
+    Version,
+    /// Print the script that completes commands in a shell.
+    Completions { shell: clap_complete::Shell },
+    /// Write a manual page for each command into a folder.
+    Man {
+        /// The folder, such as ~/.local/share/man/man1.
+        folder: PathBuf,
+    },
     /// Copy the database into a new file and check the copy. The board may run meanwhile.
     Backup { file: PathBuf },
     /// Replace the database with a copy from a file, and keep the old one. Stop the board first.
@@ -231,9 +263,6 @@ pub(crate) struct Demo {
 pub(crate) struct Tail {
     /// Only events of this project, for example PROJ-001.
     pub(crate) project: Option<String>,
-    /// Print the frames of the WebSocket as they are.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]

@@ -10,10 +10,12 @@ use domain::runs::sandbox::SandboxTier;
 use domain::wire::ServerInfo;
 use mcp::server_file::{self, ServerFile};
 use runner::jail::choice::{SandboxChoice, choose};
-use runner::{backend, preflight, process};
+use runner::{backend, free_space, preflight, process};
+use serde::Serialize;
+use tokio::task::spawn_blocking;
 
 use crate::client::Client;
-use crate::error::CliError;
+use crate::error::{CliError, full_text};
 use crate::{output, settings};
 
 const MIN_GIT_VERSION: [u32; 3] = [2, 20, 0];
@@ -28,36 +30,99 @@ enum CheckResult {
     Failure(String),
 }
 
+/// One line of the report.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    /// `ok`, `note` or `fix`.
+    result: &'static str,
+    detail: String,
+}
+
 /// Prints the result of every check. The exit code is a failure if agents cannot run.
 ///
 /// # Errors
-/// When the configuration or a prompt file cannot be read.
-pub(crate) async fn run(config: Option<&Path>) -> Result<ExitCode, CliError> {
-    let config = settings::with_files(settings::file(config)?.as_deref())?;
+/// When no configuration can be looked for.
+pub(crate) async fn run(named: Option<&Path>) -> Result<ExitCode, CliError> {
+    let file = settings::file(named)?;
+    let config = match settings::with_files(file.as_deref()) {
+        Ok(config) => config,
+        Err(error) => return Ok(report(vec![check("config", CheckResult::Failure(full_text(&error)))])),
+    };
     let server = running_board(&config).await;
     // A running board knows what the owner chose in its dialog.
     let chosen = server.as_ref().ok().and_then(Option::as_ref).and_then(|(_, info)| info.sandbox.as_ref()?.tier);
     let sandbox = choose(&config, chosen).await;
-    let results = [
-        ("git", git().await),
-        ("agent", agent(&config).await),
-        ("sign-in", sign_in(&config, &sandbox).await),
-        ("sandbox", sandbox_result(&sandbox)),
-        ("board", board(server)),
-    ];
-    let mut failed = false;
-    for (name, result) in results {
-        let (mark, text) = match result {
-            CheckResult::Ok(text) => ("ok", text),
-            CheckResult::Warning(text) => ("note", text),
-            CheckResult::Failure(text) => {
-                failed = true;
-                ("fix", text)
-            }
-        };
-        output::line(format!("{mark:5} {name:8} {text}"));
+    Ok(report(vec![
+        check("config", config_file(file.as_deref())),
+        check("git", git().await),
+        check("agent", agent(&config).await),
+        check("sign-in", sign_in(&config, &sandbox).await),
+        check("sandbox", sandbox_result(&sandbox)),
+        check("repository", repository(&config).await),
+        check("disk", disk(&config).await),
+        check("database", database(&config, server.as_ref().is_ok_and(Option::is_some)).await),
+        check("board", board(server)),
+    ]))
+}
+
+fn check(name: &'static str, result: CheckResult) -> Check {
+    let (result, detail) = match result {
+        CheckResult::Ok(text) => ("ok", text),
+        CheckResult::Warning(text) => ("note", text),
+        CheckResult::Failure(text) => ("fix", text),
+    };
+    Check { name, result, detail }
+}
+
+fn report(checks: Vec<Check>) -> ExitCode {
+    output::list(&checks, "", |Check { name, result, detail }| format!("{result:5} {name:10} {detail}"));
+    if checks.iter().any(|check| check.result == "fix") { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn config_file(file: Option<&Path>) -> CheckResult {
+    CheckResult::Ok(file.map_or_else(|| "no file; defaults apply".to_owned(), |file| file.display().to_string()))
+}
+
+/// The repository that new projects use.
+async fn repository(config: &Config) -> CheckResult {
+    let Some(path) = config.repo_path.clone() else {
+        return CheckResult::Warning("this folder is in no repository and none is configured; name one in the dialog New project".to_owned());
+    };
+    let base = config.base_branch.clone();
+    let found = spawn_blocking(move || repo::probe(&path, base.as_deref())).await;
+    match found {
+        Ok(Ok(found)) => CheckResult::Ok(format!("{}, base branch {}", found.repo_path, found.base_branch)),
+        Ok(Err(error)) => CheckResult::Failure(format!("{error}. {}", error.hint())),
+        Err(crashed) => CheckResult::Failure(format!("the repository could not be examined: {crashed}")),
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The folder of worktrees, and the space on its disk.
+async fn disk(config: &Config) -> CheckResult {
+    let folder = &config.worktrees_path;
+    if let Err(problem) = repo::require_writable(folder) {
+        return CheckResult::Failure(format!("{problem}; set \"worktrees_path\" to another folder"));
+    }
+    match free_space::shortage(config).await {
+        Some(shortage) => CheckResult::Failure(shortage),
+        None => CheckResult::Ok(format!("enough space for worktrees in {}", folder.display())),
+    }
+}
+
+/// Whether this version can open the database. A running board proves it.
+async fn database(config: &Config, is_running: bool) -> CheckResult {
+    let path = &config.db_path;
+    if is_running {
+        return CheckResult::Ok(format!("{}, in use by the board", path.display()));
+    }
+    if !path.exists() {
+        return CheckResult::Ok(format!("{} is created at the first start", path.display()));
+    }
+    match db::inspect_database(path).await {
+        Ok(()) => CheckResult::Ok(path.display().to_string()),
+        Err(error) => CheckResult::Failure(full_text(&error)),
+    }
 }
 
 async fn version(program: &Path) -> Option<([u32; 3], String)> {

@@ -49,6 +49,8 @@ pub(crate) enum CliError {
     NoPerson { name: String },
     #[error("{task} has no running agent; start one with `vibe-relay task start {task}`")]
     NoAgent { task: TaskId },
+    #[error("no agent has worked on {task} yet; start one with `vibe-relay task start {task}`")]
+    NoRun { task: TaskId },
     #[error("the agent of {task} is not asking for permission; `vibe-relay task show {task}` shows what it does")]
     NoPermission { task: TaskId },
     #[error("{} was changed: row {row} of its audit log breaks the chain: {problem}; keep the file, and compare it with a backup", path.display())]
@@ -92,11 +94,35 @@ pub(crate) enum CliError {
     Id(#[from] domain::id::InvalidId),
     #[error(transparent)]
     Process(#[from] runner::process::ProcessError),
+    #[error("{} is not in a git repository ({reason}); run `git init` there first, or name a repository", path.display())]
+    NotRepository { path: PathBuf, reason: String },
+    #[error("{} is inside the repository {}; run `vibe-relay init {}`", path.display(), root.display(), root.display())]
+    NotRoot { path: PathBuf, root: PathBuf },
+    #[error("the output could not be written: {reason}")]
+    Lost { reason: String },
     #[error("{0}")]
     Demo(String),
 }
 
+/// The exit codes of commands. 2 is that of a wrong command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Failed = 1,
+    NotRunning = 3,
+    Refused = 4,
+}
+
 impl CliError {
+    /// Returns the exit code of a command that ends with this error.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::NotRunning { .. } | Self::NoAnswer { .. } => Exit::NotRunning,
+            Self::Refused { .. } => Exit::Refused,
+            _ => Exit::Failed,
+        }
+    }
+
     /// Builds the error of a failed system call; `attempted` completes "could not …".
     pub(crate) fn io(attempted: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let attempted = attempted.into();

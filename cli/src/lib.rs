@@ -6,6 +6,8 @@ mod args;
 mod backup;
 mod board;
 mod client;
+mod completion;
+mod config_file;
 mod context;
 mod dead_drop;
 mod demo;
@@ -13,9 +15,12 @@ mod detach;
 mod doctor;
 mod error;
 mod hook;
+mod id;
 mod init;
+mod last_port;
 mod logging;
 mod mcp;
+mod open;
 mod output;
 mod reload;
 mod runs;
@@ -26,6 +31,7 @@ mod settings;
 mod signals;
 mod tail;
 mod team;
+mod uninstall;
 
 use std::process::ExitCode;
 
@@ -35,15 +41,17 @@ use runner::warroom::code_map;
 
 use crate::args::{Args, Command};
 use crate::error::CliError;
+use crate::output::Mode;
 
 /// Runs the command named by the program's arguments.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    match dispatch(args) {
+    output::set_mode(Mode { json: args.json, quiet: args.quiet });
+    match dispatch(args).and_then(|code| output::lost().map_or(Ok(code), Err)) {
         Ok(code) => code,
         Err(error) => {
             output::error(&error);
-            ExitCode::FAILURE
+            ExitCode::from(error.exit() as u8)
         }
     }
 }
@@ -75,7 +83,13 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         }
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
         Command::Service(command) => return single_threaded()?.block_on(service::run(config, command)),
-        Command::Init { path } => init::run(&path)?,
+        Command::Init { path, prompts } => init::run(&path, prompts)?,
+        Command::Open { print } => single_threaded()?.block_on(open::run(config, print))?,
+        Command::Config(command) => config_file::run(config, &command)?,
+        Command::Uninstall => single_threaded()?.block_on(uninstall::run(config))?,
+        Command::Version => output::data(args::VERSION, |version| output::line(format!("vibe-relay {version}"))),
+        Command::Completions { shell } => completion::script(shell)?,
+        Command::Man { folder } => completion::manual(&folder)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
         Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,
         Command::Task(command) => single_threaded()?.block_on(board::task::run(config, command))?,

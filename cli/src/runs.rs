@@ -1,5 +1,6 @@
 //! Commands for the results of runs, and the lines of a server about them.
 
+pub(crate) mod diff;
 pub(crate) mod interrupt;
 pub(crate) mod land;
 pub(crate) mod parking;

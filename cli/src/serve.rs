@@ -27,7 +27,7 @@ use crate::error::CliError;
 use crate::reload::Reload;
 use crate::runs::parking;
 use crate::signals::{self, StopSignals};
-use crate::{dead_drop, logging, output, settings};
+use crate::{dead_drop, last_port, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
@@ -60,8 +60,9 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let db = Db::open(&config).await.map_err(|error| already_running(error, &config))?;
     let token = settings::token(&config)?;
     db.set_owner(&settings::owner_name(), &token).await?;
-    let listener = listen(port).await?;
+    let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
+    last_port::write(&config.db_path, port);
     let url = format!("http://127.0.0.1:{port}");
     let secret = db::new_token();
     let proof = Proof::new(secret.clone(), port);
@@ -239,14 +240,15 @@ fn announce(url: &str, log: &Path, link: &str, options: &Serve) {
     }
 }
 
-async fn listen(requested: Option<u16>) -> Result<TcpListener, CliError> {
+/// Listens on the requested port, or on the first free one, beginning with `last`.
+async fn listen(requested: Option<u16>, last: Option<u16>) -> Result<TcpListener, CliError> {
     let in_use = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
     if let Some(port) = requested {
         return TcpListener::bind(("127.0.0.1", port))
             .await
             .map_err(|error| if in_use(&error) { CliError::PortTaken { port } } else { CliError::io(format!("listen on port {port}"))(error) });
     }
-    for port in FIRST_PORT..=LAST_PORT {
+    for port in last.into_iter().chain(FIRST_PORT..=LAST_PORT) {
         match TcpListener::bind(("127.0.0.1", port)).await {
             Ok(listener) => return Ok(listener),
             Err(error) if in_use(&error) => {}

@@ -173,7 +173,11 @@ fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"))
 }
 
-fn unit_file() -> Result<PathBuf, CliError> {
+/// The file of the service, whether it exists or not.
+///
+/// # Errors
+/// When there is no home folder.
+pub(crate) fn unit_file() -> Result<PathBuf, CliError> {
     let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = configured.map_or_else(|| settings::home().map(|home| home.join(".config")), Ok)?;
     Ok(folder.join("systemd/user").join(NAME))

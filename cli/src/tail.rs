@@ -20,7 +20,7 @@ use crate::args::Tail;
 use crate::client::{BoardSocket, Client};
 use crate::error::CliError;
 use crate::signals::StopSignals;
-use crate::{output, settings};
+use crate::{id, output, settings};
 
 /// The pause before a reconnect; a restart of the board takes about as long.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
@@ -33,13 +33,13 @@ const MAX_VALUE_LENGTH: usize = 80;
 /// When no board is running at the start, or the project does not exist.
 pub(crate) async fn run(config: Option<&Path>, options: &Tail) -> Result<(), CliError> {
     let config = settings::config(config)?;
-    let project = options.project.as_deref().map(str::parse::<ProjectId>).transpose()?;
+    let project = options.project.as_deref().map(id::project).transpose()?;
     let client = Client::new(&config)?;
     if let Some(project) = &project {
         client.get::<Project>(&format!("/api/projects/{project}")).await?;
     }
     let mut signals = StopSignals::listen()?;
-    let mut reader = Reader { config, project, json: options.json, position: None };
+    let mut reader = Reader { config, project, json: output::is_json(), position: None };
     tokio::select! {
         result = reader.follow() => result,
         () = signals.wait() => Ok(()),

@@ -46,6 +46,8 @@ pub struct Config {
     /// The folder of the agents' checkouts.
     pub worktrees_path: PathBuf,
     pub db_path: PathBuf,
+    /// The port of the board; `None` for the one that it had last, or else the first free one from 9400 on.
+    pub port: Option<u16>,
     /// Managed agents of all kinds that run at the same time.
     pub max_parallel_agents: u32,
     /// Failed attempts by one kind of agent before a task needs attention.
@@ -173,6 +175,7 @@ impl Default for Config {
             base_branch: None,
             worktrees_path: PathBuf::from("~/.vibe-relay/worktrees"),
             db_path: PathBuf::from("~/.vibe-relay/vibe-relay.db"),
+            port: None,
             max_parallel_agents: 3,
             max_attempts: 3,
             max_review_rounds: 4,
@@ -232,8 +235,8 @@ impl Config {
         let known = serde_json::to_value(Self::default()).map_err(|error| ConfigError::Syntax(error.to_string()))?;
         reject_unknown_keys(&given, &known, "")?;
         let keys = given_keys(&given);
-        let mut config: Self =
-            serde_json::from_value(given).map_err(|error| ConfigError::Value { key: "configuration".to_owned(), problem: error.to_string() })?;
+        let mut config: Self = serde_path_to_error::deserialize(given)
+            .map_err(|error| ConfigError::Value { key: error.path().to_string(), problem: error.into_inner().to_string() })?;
         config.origin.keys = keys;
         config.resolve_paths(folder, home);
         config.check()?;

@@ -10,7 +10,7 @@ mod usage;
 
 pub use agent::{
     Assign, CompanionToken, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewPersonToken, NewToken, Notes, ReadInbox,
-    RejectVerification, RemoveAgent, RotatedToken, SetSpawnPolicy, TokenPatch,
+    RejectVerification, RemoveAgent, RotatedToken, SetSpawnPolicy, SignInLink, TokenPatch,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn, OpenCards};
 pub use comment::CommentView;

@@ -1,14 +1,24 @@
-//! The size and the free space of the disk on which checkouts are, or would be made. Must not decide how much is enough.
+//! The disk on which checkouts are, or would be made: its size and free space, and whether it can be written. Must not decide how much is enough.
 
 use std::path::Path;
 
 use nix::sys::statvfs::statvfs;
+use nix::unistd::{AccessFlags, access};
 
 /// The size of a file system in bytes, as far as an ordinary user can use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
     pub free: u64,
     pub total: u64,
+}
+
+/// Whether a folder, or the nearest existing one above it, can be written by this user.
+///
+/// # Errors
+/// The folder that cannot be written, with the system's reason.
+pub fn require_writable(folder: &Path) -> Result<(), String> {
+    let existing = folder.ancestors().find(|ancestor| ancestor.is_dir()).unwrap_or(folder);
+    access(existing, AccessFlags::W_OK | AccessFlags::X_OK).map_err(|reason| format!("{} cannot be written ({reason})", existing.display()))
 }
 
 impl DiskSpace {
@@ -18,5 +28,17 @@ impl DiskSpace {
         let found = statvfs(existing).ok()?;
         let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
         Some(Self { free: bytes(found.blocks_available()), total: bytes(found.blocks()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_that_does_not_exist_yet_is_judged_by_the_one_above_it() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(require_writable(&folder.path().join("a/b")), Ok(()));
+        assert_eq!(require_writable(Path::new("/proc/a/b")).unwrap_err(), "/proc cannot be written (EACCES: Permission denied)");
     }
 }

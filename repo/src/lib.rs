@@ -78,7 +78,7 @@ pub use control::ControlFiles;
 pub use copy_files::IgnoredFiles;
 pub use diff::DiffLimits;
 pub use diff::highlight::{code_spans, load_syntaxes};
-pub use disk_space::DiskSpace;
+pub use disk_space::{DiskSpace, require_writable};
 pub use error::RepoError;
 pub use evidence_request::{collect_evidence, read_evidence};
 pub use exclusive::exclusive;

@@ -15,7 +15,7 @@ const DEFAULT_MINIMUM: u64 = 2048 * MIB;
 const DEFAULT_PERCENT: u64 = 5;
 
 /// Describes the first disk with too little free space; `None` if agents can start. A disk that cannot be examined stops no agent.
-pub(crate) async fn shortage(config: &Config) -> Option<String> {
+pub async fn shortage(config: &Config) -> Option<String> {
     let minimum = config.min_free_disk_mib;
     let folders = [Some(config.worktrees_path.clone()), config.db_path.parent().map(Path::to_owned)];
     let found = off_thread(move || folders.into_iter().flatten().find_map(|folder| describe(&folder, DiskSpace::of(&folder)?, minimum)));

@@ -8,7 +8,7 @@ mod activity;
 pub mod backend;
 mod blocking;
 pub mod env;
-mod free_space;
+pub mod free_space;
 pub mod jail;
 mod janitor;
 pub mod liveness;

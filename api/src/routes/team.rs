@@ -36,6 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(hat::list_hats))
         .routes(routes!(browser_session::list_sessions))
         .routes(routes!(browser_session::revoke_session))
+        .routes(routes!(browser_session::create_sign_in_link))
         .routes(routes!(pairing::pair_device))
         .routes(routes!(companion::create_companion_token))
         .routes(routes!(person::list_persons))

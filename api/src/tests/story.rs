@@ -295,6 +295,8 @@ async fn sessions(story: &mut Story) {
     }
     let unpaired = story.act("post", "/api/pairings", "", json!({}), StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(unpaired["code"], "no-allowed-host");
+    let made = story.act("post", "/api/sign-in-link", "", Value::Null, StatusCode::CREATED).await;
+    assert!(made["sign_in_link"].as_str().unwrap().contains("/sign-in?code="));
     let listed = story.get("/api/sessions", "").await;
     assert_eq!((&listed["items"][0]["id"], &listed["items"][1]["user_agent"]), (&json!(1), &json!("Two")));
     assert_eq!(story.call("delete", "/api/sessions/{id}", "1", "", Value::Null).await.status, StatusCode::NO_CONTENT);

@@ -8,17 +8,18 @@ use domain::board::flow::Flow;
 use domain::board::project::{PlanApproval, Project, ReviewPolicy};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
-use domain::id::ProjectId;
 use domain::runs::branch_start::BranchStart;
 use domain::runs::evidence::{RepositoryInfo, UncommittedFiles};
 use domain::runs::repository_finding::RepositoryFinding;
 use domain::runs::usage::{consumption, money};
-use domain::wire::{List, NewProject, ProjectDeletion, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
+use domain::wire::{BoardView, List, NewProject, ProjectDeletion, ProjectPatch, ProjectUsage, Relocation, RunnerHealth, ServerInfo};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::output;
+use crate::id;
+use crate::output::{self, text_or_input};
+use crate::runs::pause;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -31,7 +32,7 @@ pub(crate) enum Command {
     /// Create a project. With a goal, a planner starts at once.
     New {
         title: String,
-        /// Goal of the project.
+        /// Goal of the project; - for standard input.
         #[arg(long)]
         goal: Option<String>,
         /// The repository.
@@ -117,6 +118,16 @@ pub(crate) enum Command {
         #[arg(long)]
         title: String,
     },
+    /// Let no new agent start in a project. Running agents continue.
+    Pause {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// End the pause of a project.
+    Resume {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
     /// Approve a plan, which starts its tasks.
     Approve {
         /// Project id, for example PROJ-001.
@@ -133,9 +144,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     match command {
         Command::List { archived } => {
             let projects: List<Project> = client.get(if archived { "/api/projects?archived=true" } else { "/api/projects" }).await?;
-            for project in projects.items {
-                output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
-            }
+            let line = |project: &Project| format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path);
+            let none = if archived { "No project is archived." } else { "No project exists yet; create one with `vibe-relay project new TITLE`." };
+            output::list(&projects.items, none, line);
         }
         Command::New { title, goal, repo, base, make_base, snapshot, from_upstream, ask, budget, review } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
@@ -148,7 +159,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             };
             let new = NewProject {
                 title,
-                description: goal,
+                description: goal.map(text_or_input).transpose()?,
                 repo_path: Some(repo),
                 base_branch: base,
                 make_base,
@@ -160,57 +171,66 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 review,
             };
             let project: Project = client.post("/api/projects", &new).await?;
-            output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));
+            output::data(&project, |project| output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id)));
         }
         Command::Show { project } => {
-            let id = project.parse::<ProjectId>()?;
+            let id = id::project(&project)?;
             let server: ServerInfo = client.get("/api/server").await?;
-            let board = client.get(&format!("/api/projects/{id}/board")).await?;
-            show(&board, &client.get(&format!("/api/projects/{id}/usage")).await?, &server.runner);
+            let view: BoardView = client.get(&format!("/api/projects/{id}/board")).await?;
+            let usage: ProjectUsage = client.get(&format!("/api/projects/{id}/usage")).await?;
+            output::data(&view, |view| show(&view.board, &usage, &server.runner));
         }
         Command::Edit { project, title, goal, base_branch, review } => {
             let patch = ProjectPatch { title, description: goal, base_branch, review, ..ProjectPatch::default() };
-            let project: Project = client.patch(&format!("/api/projects/{}", project.parse::<ProjectId>()?), &patch).await?;
-            output::line(format!("{}  {}  ({} → {})", project.id, project.title, project.integration_branch, project.base_branch));
+            let project: Project = client.patch(&format!("/api/projects/{}", id::project(&project)?), &patch).await?;
+            let line = |project: &Project| {
+                output::line(format!("{}  {}  ({} → {})", project.id, project.title, project.integration_branch, project.base_branch));
+            };
+            output::data(&project, line);
         }
         Command::Relocate { project, folder } => {
             let folder = std::fs::canonicalize(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
             let to = Relocation { repo_path: folder.to_string_lossy().into_owned() };
-            let project: Project = client.post(&format!("/api/projects/{}/relocate", project.parse::<ProjectId>()?), &to).await?;
-            output::line(format!("{}  {}", project.id, project.repo_path));
+            let project: Project = client.post(&format!("/api/projects/{}/relocate", id::project(&project)?), &to).await?;
+            output::data(&project, |project| output::line(format!("{}  {}", project.id, project.repo_path)));
         }
         Command::Budget { project, budget } => {
             let patch = ProjectPatch { budget_micro_usd: Some(micro_usd(budget)), ..ProjectPatch::default() };
-            let project: Project = client.patch(&format!("/api/projects/{}", project.parse::<ProjectId>()?), &patch).await?;
+            let project: Project = client.patch(&format!("/api/projects/{}", id::project(&project)?), &patch).await?;
             let budget =
                 project.budget_micro_usd.and_then(money).map_or("the configured budget".to_owned(), |budget| format!("a budget of {budget}"));
-            output::line(format!("{} has {budget}", project.id));
+            output::data(&project, |project| output::line(format!("{} has {budget}", project.id)));
         }
         Command::Raise { project } => {
-            let id = project.parse::<ProjectId>()?;
+            let id = id::project(&project)?;
             let project: Project = client.post(&format!("/api/projects/{id}/raise"), &serde_json::json!({})).await?;
             let usage: ProjectUsage = client.get(&format!("/api/projects/{id}/usage")).await?;
-            output::line(format!("{}: {}", project.id, usage.budget.map_or("no limit applies".to_owned(), |limit| limit.sentence())));
+            let sentence = usage.budget.map_or("no limit applies".to_owned(), |limit| limit.sentence());
+            output::data(&usage, |_| output::line(format!("{}: {sentence}", project.id)));
         }
+        Command::Pause { project } => return pause::pause(config, Some(&project)).await,
+        Command::Resume { project } => return pause::resume(config, Some(&project)).await,
         Command::Archive { project } => {
-            let id = project.parse::<ProjectId>()?;
+            let id = id::project(&project)?;
             let project: Project = client.post(&format!("/api/projects/{id}/archive"), &serde_json::json!({})).await?;
-            output::line(format!("{} is archived", project.id));
+            output::data(&project, |project| output::line(format!("{} is archived", project.id)));
         }
         Command::Restore { project } => {
-            let id = project.parse::<ProjectId>()?;
+            let id = id::project(&project)?;
             let project: Project = client.post(&format!("/api/projects/{id}/restore"), &serde_json::json!({})).await?;
-            output::line(format!("{} is restored", project.id));
+            output::data(&project, |project| output::line(format!("{} is restored", project.id)));
         }
         Command::Delete { project, title } => {
-            let id = project.parse::<ProjectId>()?;
+            let id = id::project(&project)?;
             let project: Project = client.delete_with(&format!("/api/projects/{id}"), &ProjectDeletion { title }).await?;
-            output::line(format!("{} is deleted; its unmerged work is kept in rescue refs of {}", project.id, project.repo_path));
+            let line = |project: &Project| {
+                output::line(format!("{} is deleted; its unmerged work is kept in rescue refs of {}", project.id, project.repo_path));
+            };
+            output::data(&project, line);
         }
         Command::Approve { project } => {
-            let project: Project =
-                client.post(&format!("/api/projects/{}/plan/approve", project.parse::<ProjectId>()?), &serde_json::json!({})).await?;
-            output::line(format!("{}: the plan has started", project.id));
+            let project: Project = client.post(&format!("/api/projects/{}/plan/approve", id::project(&project)?), &serde_json::json!({})).await?;
+            output::data(&project, |project| output::line(format!("{}: the plan has started", project.id)));
         }
     }
     Ok(())

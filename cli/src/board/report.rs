@@ -40,7 +40,7 @@ pub(crate) async fn run(config: Option<&Path>, since: Since) -> Result<(), CliEr
         Since::Ago(span) => db::now().before(span),
     };
     let report: Report = Client::find(config)?.get(&format!("/api/report?since={since}")).await?;
-    lines(&report).into_iter().for_each(output::line);
+    output::data(&report, |report| lines(report).into_iter().for_each(output::line));
     Ok(())
 }
 

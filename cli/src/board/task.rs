@@ -1,4 +1,8 @@
-//! `vibe-relay task`: adds, shows, moves and controls tasks. Must not know the rules for them.
+//! `vibe-relay task`: adds, lists, shows, changes and controls tasks. Must not know the rules for them.
+
+mod list;
+mod log;
+mod show;
 
 use std::path::Path;
 
@@ -6,94 +10,158 @@ use clap::Subcommand;
 use domain::board::status::Status;
 use domain::board::task::retry::{RetryOptions, RetrySession, RetryTree};
 use domain::board::task::{NewTask, TaskPatch};
-use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
-use domain::runs::checkpoint::Checkpoint;
-use domain::runs::evidence::short;
+use domain::id::TaskId;
+use domain::runs::diff::Diff;
 use domain::runs::run::Run;
-use domain::runs::usage::consumption;
-use domain::wire::{CommentView, List, TaskView, TextBody};
+use domain::wire::{CommentView, TaskView, TextBody};
 use serde_json::json;
 
+use self::list::Filter;
 use crate::board::project;
 use crate::client::Client;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, text_or_input};
+use crate::{id, runs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// List the open tasks of a project.
+    List(Filter),
     /// Add a task to a project.
-    Add {
-        /// Project id, for example PROJ-001.
-        project: String,
-        title: String,
-        #[arg(long)]
-        description: Option<String>,
-        /// Allow an agent to start at once.
-        #[arg(long)]
-        start: bool,
-    },
+    Add(Add),
     /// Show a task with its comments and runs.
     Show {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
+    },
+    /// Change a task. Omitted options leave the rest as it is.
+    Edit(Edit),
+    /// Show what the work of a task changes.
+    Diff {
+        /// Task id or number, for example TASK-001 or 1.
+        task: String,
+    },
+    /// Print what the last agent of a task said and did.
+    Log {
+        /// Task id or number, for example TASK-001 or 1.
+        task: String,
+        /// Print what it does until it ends.
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Send a message to the agent of a task.
+    Message {
+        /// Task id or number, for example TASK-001 or 1.
+        task: String,
+        /// The message; - for standard input.
+        text: String,
     },
     /// Move a task: backlog, in_progress, in_review, done or cancelled.
     Move {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
-        status: String,
-        /// Reason, if the move requires one.
+        status: Status,
+        /// Reason, if the move requires one; - for standard input.
         #[arg(long)]
         reason: Option<String>,
     },
     /// Add a comment.
     Comment {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
+        /// The comment; - for standard input.
         text: String,
     },
     /// Answer the agent's question.
     Answer {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
+        /// The answer; - for standard input.
         text: String,
     },
     /// Allow an agent to start.
     Start {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
     },
     /// Stop the task's agent and hold the task.
     Stop {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
     },
     /// Raise the limit that the task waits for, or its own: add it once more.
     Raise {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
     },
     /// Retry a task that needs attention.
-    Retry {
-        /// Task id, for example TASK-001.
-        task: String,
-        /// Begin a new session instead of continuing the last one.
-        #[arg(long)]
-        fresh: bool,
-        /// Begin in a new worktree from the project branch. A rescue ref keeps the content of the old one.
-        #[arg(long)]
-        base: bool,
-        /// Begin with the files of a checkpoint that `task show` lists, and in a new session. A rescue ref keeps the present content.
-        #[arg(long, conflicts_with = "base", value_name = "SHA")]
-        checkpoint: Option<String>,
-        /// Another model for this and later attempts.
-        #[arg(long)]
-        model: Option<String>,
-        /// A comment that the agent reads.
-        #[arg(long)]
-        note: Option<String>,
-    },
+    Retry(Retry),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Add {
+    /// Project id or number, for example PROJ-001 or 1.
+    project: String,
+    title: String,
+    /// The work and its acceptance criteria; - for standard input.
+    #[arg(long)]
+    description: Option<String>,
+    /// Tasks to be done first; separate several with commas, or repeat the option.
+    #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = id::task)]
+    depends_on: Vec<TaskId>,
+    /// Higher values start first.
+    #[arg(long, allow_negative_numbers = true)]
+    priority: Option<i64>,
+    /// The model of its agents.
+    #[arg(long)]
+    model: Option<String>,
+    /// A local branch at whose tip the work begins; default: the project branch.
+    #[arg(long, value_name = "BRANCH")]
+    from_branch: Option<String>,
+    /// Allow an agent to start at once.
+    #[arg(long)]
+    start: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Edit {
+    /// Task id or number, for example TASK-001 or 1.
+    task: String,
+    #[arg(long)]
+    title: Option<String>,
+    /// The work and its acceptance criteria; - for standard input.
+    #[arg(long)]
+    description: Option<String>,
+    /// All tasks to be done first; an empty text for none.
+    #[arg(long, value_name = "TASK,TASK")]
+    depends_on: Option<String>,
+    /// Higher values start first.
+    #[arg(long, allow_negative_numbers = true)]
+    priority: Option<i64>,
+    /// The model of its agents.
+    #[arg(long)]
+    model: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Retry {
+    /// Task id or number, for example TASK-001 or 1.
+    task: String,
+    /// Begin a new session instead of continuing the last one.
+    #[arg(long)]
+    fresh: bool,
+    /// Begin in a new worktree from the project branch. A rescue ref keeps the content of the old one.
+    #[arg(long)]
+    base: bool,
+    /// Begin with the files of a checkpoint that `task show` lists, and in a new session. A rescue ref keeps the present content.
+    #[arg(long, conflicts_with = "base", value_name = "SHA")]
+    checkpoint: Option<String>,
+    /// Another model for this and later attempts.
+    #[arg(long)]
+    model: Option<String>,
+    /// A comment that the agent reads; - for standard input.
+    #[arg(long)]
+    note: Option<String>,
 }
 
 /// Runs the command.
@@ -103,76 +171,98 @@ pub(crate) enum Command {
 pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     let view: TaskView = match command {
-        Command::Add { project, title, description, start } => {
-            let new = NewTask { title, description, start, ..NewTask::default() };
-            client.post(&format!("/api/projects/{}/tasks", project.parse::<ProjectId>()?), &new).await?
-        }
-        Command::Show { task } => return show(&client, &task.parse()?).await,
-        Command::Move { task, status, reason } => {
-            let status: Status = status.parse().map_err(|error: domain::UnknownValue| {
-                CliError::Store(Refusal::invalid("status", error.to_string(), "Use one of these statuses.").into())
-            })?;
-            let patch = TaskPatch { status: Some(status), reason, ..TaskPatch::default() };
-            client.patch(&path(&task)?, &patch).await?
-        }
-        Command::Comment { task, text } => {
-            let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &TextBody { content: text }).await?;
-            output::line(format!("{} on {}", comment.comment.id, comment.comment.task_id));
+        Command::List(filter) => return list::list(&client, filter).await,
+        Command::Show { task } => return show::show(&client, &id::task(&task)?).await,
+        Command::Log { task, follow } => return log::print(&client, &id::task(&task)?, follow).await,
+        Command::Diff { task } => {
+            let diff: Diff = client.get(&format!("{}/diff", path(&task)?)).await?;
+            output::data(&diff, runs::diff::print);
             return Ok(());
         }
-        Command::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
+        Command::Message { task, text } => return message(&client, &task, text_or_input(text)?).await,
+        Command::Comment { task, text } => {
+            let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &TextBody { content: text_or_input(text)? }).await?;
+            output::data(&comment, |view| output::line(format!("{} on {}", view.comment.id, view.comment.task_id)));
+            return Ok(());
+        }
+        Command::Add(add) => add.send(&client).await?,
+        Command::Edit(edit) => client.patch(&path(&edit.task)?, &edit.patch()?).await?,
+        Command::Move { task, status, reason } => {
+            let patch = TaskPatch { status: Some(status), reason: reason.map(text_or_input).transpose()?, ..TaskPatch::default() };
+            client.patch(&path(&task)?, &patch).await?
+        }
+        Command::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text_or_input(text)? }).await?,
         Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
         Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
         Command::Raise { task } => client.post(&format!("{}/raise", path(&task)?), &json!({})).await?,
-        Command::Retry { task, fresh, base, checkpoint, model, note } => {
-            let (session, tree) = (fresh.then_some(RetrySession::Fresh), base.then_some(RetryTree::Base));
-            client.post(&format!("{}/retry", path(&task)?), &RetryOptions { session, tree, checkpoint, model, note }).await?
-        }
+        Command::Retry(retry) => client.post(&format!("{}/retry", path(&retry.task)?), &retry.options()?).await?,
     };
-    output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
-    if let Some(note) = view.note {
-        output::line(note);
+    output::data(&view, |view| {
+        output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
+        view.note.iter().for_each(output::line);
+    });
+    Ok(())
+}
+
+impl Add {
+    async fn send(self, client: &Client) -> Result<TaskView, CliError> {
+        let Self { project, title, description, depends_on, priority, model, from_branch, start } = self;
+        let description = description.map(text_or_input).transpose()?;
+        let new = NewTask { title, description, depends_on, priority, model, from_branch, start, ..NewTask::default() };
+        client.post(&format!("/api/projects/{}/tasks", id::project(&project)?), &new).await
     }
+}
+
+impl Edit {
+    fn patch(self) -> Result<TaskPatch, CliError> {
+        let Self { task: _, title, description, depends_on, priority, model } = self;
+        let ids = |given: String| given.split(',').map(str::trim).filter(|given| !given.is_empty()).map(id::task).collect::<Result<_, _>>();
+        Ok(TaskPatch {
+            title,
+            description: description.map(text_or_input).transpose()?,
+            depends_on: depends_on.map(ids).transpose()?,
+            priority,
+            model,
+            ..TaskPatch::default()
+        })
+    }
+}
+
+impl Retry {
+    fn options(self) -> Result<RetryOptions, CliError> {
+        let Self { task: _, fresh, base, checkpoint, model, note } = self;
+        let (session, tree) = (fresh.then_some(RetrySession::Fresh), base.then_some(RetryTree::Base));
+        Ok(RetryOptions { session, tree, checkpoint, model, note: note.map(text_or_input).transpose()? })
+    }
+}
+
+async fn message(client: &Client, task: &str, content: String) -> Result<(), CliError> {
+    let id = id::task(task)?;
+    let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
+    let run = view.task.card.run.ok_or_else(|| CliError::NoAgent { task: id.clone() })?.id;
+    let run: Run = client.post(&format!("/api/runs/{run}/message"), &TextBody { content }).await?;
+    output::data(&run, |run| output::line(format!("the agent of {id} ({}) reads the message after what it does now", run.id)));
     Ok(())
 }
 
 fn path(task: &str) -> Result<String, CliError> {
-    Ok(format!("/api/tasks/{}", task.parse::<TaskId>()?))
+    Ok(format!("/api/tasks/{}", id::task(task)?))
 }
 
-async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
-    let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
-    let card = &view.task.card;
-    output::line(format!("{} ({})", project::line(card).trim(), card.status));
-    if let Some(change) = &card.protected_paths {
-        output::line(format!("changes protected paths: {}", change.named()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(depends_on: Option<&str>) -> Edit {
+        let depends_on = depends_on.map(str::to_owned);
+        Edit { task: "1".to_owned(), title: None, description: None, depends_on, priority: Some(-1), model: None }
     }
-    if let Some(description) = &view.task.description {
-        output::line("");
-        output::quoted(description);
+
+    #[test]
+    fn omitted_dependencies_stay_and_an_empty_text_removes_them() {
+        assert_eq!(edit(None).patch().unwrap().depends_on, None);
+        assert_eq!(edit(Some("")).patch().unwrap().depends_on, Some(Vec::new()));
+        assert_eq!(edit(Some("2, TASK-004")).patch().unwrap().depends_on, Some(vec![TaskId::new(2), TaskId::new(4)]));
+        assert!(edit(Some("2;4")).patch().is_err());
     }
-    let comments: List<CommentView> = client.get(&format!("/api/tasks/{id}/comments")).await?;
-    for comment in comments.items {
-        output::line(format!("\n[{}] {}", comment.comment.author(), comment.comment.created_at));
-        output::quoted(&comment.comment.content);
-    }
-    let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
-    for run in runs.items {
-        let end = run.end_class.map_or("running", |end| end.as_str());
-        let error = run.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-        let used = run.consumed();
-        let cost = consumption(used.cost_micro_usd, used.tokens()).map(|cost| format!(", {} requests, {cost}", used.turns)).unwrap_or_default();
-        output::line(format!("\n{} {} attempt {}: {end}{cost}{error}", run.id, run.phase, run.attempt));
-        for checkpoint in &run.checkpoints {
-            let Checkpoint { sha, taken_at, files, action, .. } = checkpoint;
-            output::line(format!("checkpoint {} at {}, {files} files changed: {action}", short(sha), taken_at.clock()));
-        }
-        if let Some(why) = run.checkout_left {
-            output::line(format!("its checkout could not be removed; the runner retries every hour: {why}"));
-        }
-    }
-    if let Some(question) = view.question {
-        output::line(format!("\nQuestion: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));
-    }
-    Ok(())
 }

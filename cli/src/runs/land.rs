@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use domain::id::ProjectId;
 use domain::wire::{LandOptions, LandingResult, UndoLanding};
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
 
 /// Runs the command.
@@ -15,12 +15,12 @@ use crate::output;
 /// When the board is not running, or refuses it.
 pub(crate) async fn run(config: Option<&Path>, project: &str, bring_back: Option<String>, undo: bool) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let project: ProjectId = project.parse()?;
+    let project = id::project(project)?;
     let result: LandingResult = if undo {
         client.post(&format!("/api/projects/{project}/landing/undo"), &UndoLanding::default()).await?
     } else {
         client.post(&format!("/api/projects/{project}/land"), &LandOptions { bring_back }).await?
     };
-    output::line(result.detail);
+    output::data(&result, |result| output::line(&result.detail));
     Ok(())
 }

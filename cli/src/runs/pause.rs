@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use domain::board::project::Project;
-use domain::id::ProjectId;
 use domain::runs::pause::PauseStatus;
 use domain::time::Timestamp;
 use serde_json::json;
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
 
 /// Pauses a project, or all without one.
@@ -37,7 +37,7 @@ async fn change(config: Option<&Path>, project: Option<&str>, verb: &str) -> Res
     let client = Client::find(config)?;
     Ok(match project {
         Some(project) => {
-            let project: Project = client.post(&format!("/api/projects/{}/{verb}", project.parse::<ProjectId>()?), &json!({})).await?;
+            let project: Project = client.post(&format!("/api/projects/{}/{verb}", id::project(&project)?), &json!({})).await?;
             (format!("{} is", project.id), project.paused_at)
         }
         None => {

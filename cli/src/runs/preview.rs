@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
 
 /// The time between two looks at an app that starts.
@@ -53,7 +54,7 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
     loop {
         match app {
             Some(App { state: PreviewState::Running, address: Some(address), .. }) => {
-                output::line(address);
+                output::data(&address, |address| output::line(address));
                 return Ok(());
             }
             Some(App { state: PreviewState::Failed, failure, .. }) => {
@@ -69,7 +70,7 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
 fn subject(id: &str) -> Result<PreviewSubject, CliError> {
     Ok(match id.parse::<ProjectId>() {
         Ok(project) => PreviewSubject::Project(project),
-        Err(_) => PreviewSubject::Task(id.parse::<TaskId>()?),
+        Err(_) => PreviewSubject::Task(id::task(&id)?),
     })
 }
 

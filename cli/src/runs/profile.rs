@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Subcommand;
 use domain::board::project::Project;
-use domain::id::ProjectId;
 use domain::runs::evidence::RepositoryInfo;
 use domain::runs::profile::{MergeStyle, Profile};
 use domain::wire::ProjectPatch;
@@ -12,6 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
 
 #[derive(Debug, Subcommand)]
@@ -20,9 +20,6 @@ pub(crate) enum Command {
     Show {
         /// Project id, for example PROJ-001.
         project: String,
-        /// Print the profile as JSON.
-        #[arg(long)]
-        json: bool,
     },
     /// Change how worktrees are prepared and work is checked, from the next attempt on. An option replaces the whole list; an empty text empties it.
     Edit(Box<Edit>),
@@ -86,16 +83,15 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Show { project, .. } => project,
         Command::Edit(edit) => &edit.project,
     };
-    let path = format!("/api/projects/{}", project.parse::<ProjectId>()?);
+    let path = format!("/api/projects/{}", id::project(&project)?);
     let project: Project = client.get(&path).await?;
     match command {
-        Command::Show { json: true, .. } => output::line(serde_json::to_string_pretty(&project.profile).unwrap_or_default()),
-        Command::Show { .. } => show(&project.profile),
+        Command::Show { .. } => output::data(&project.profile, show),
         Command::Edit(edit) => {
             let start = if edit.detect { detected(&client, &project).await? } else { project.profile };
             let patch = ProjectPatch { profile: Some(edit.apply(start)), ..ProjectPatch::default() };
             let project: Project = client.patch(&path, &patch).await?;
-            show(&project.profile);
+            output::data(&project.profile, show);
         }
     }
     Ok(())
@@ -106,7 +102,7 @@ async fn detected(client: &Client, project: &Project) -> Result<Profile, CliErro
     let query = format!("/api/repository?path={}&base_branch={}", encoded(&project.repo_path), encoded(&project.base_branch));
     let found: RepositoryInfo = client.get(&query).await?;
     for tool in &found.detection.tools {
-        output::line(format!("found {} ({})", tool.name, tool.file));
+        output::hint(format!("found {} ({})", tool.name, tool.file));
     }
     Ok(found.detection.profile)
 }

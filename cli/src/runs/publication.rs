@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use domain::board::project::Project;
-use domain::id::ProjectId;
 use domain::runs::evidence::short;
 use domain::runs::publication::PublishOptions;
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
 
 /// Runs the command.
@@ -17,11 +17,13 @@ use crate::output;
 /// When the board is not running, or the branch or the pull request is refused.
 pub(crate) async fn run(config: Option<&Path>, project: &str, pull_request: bool) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let path = format!("/api/projects/{}/publication", project.parse::<ProjectId>()?);
+    let path = format!("/api/projects/{}/publication", id::project(&project)?);
     let project: Project = client.post(&path, &PublishOptions { pull_request }).await?;
-    if let Some(published) = project.published {
-        output::line(format!("{} at {} was pushed to {}", published.branch, short(&published.sha), published.remote));
-        published.pull_request.iter().for_each(output::line);
-    }
+    output::data(&project.published, |published| {
+        if let Some(published) = published {
+            output::line(format!("{} at {} was pushed to {}", published.branch, short(&published.sha), published.remote));
+            published.pull_request.iter().for_each(output::line);
+        }
+    });
     Ok(())
 }

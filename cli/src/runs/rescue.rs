@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use clap::Subcommand;
-use domain::id::ProjectId;
 use domain::runs::diff::Diff;
 use domain::runs::rescue::{DropRescue, Rescue, RestoreRescue, size};
 use domain::wire::List;
 
 use crate::client::Client;
 use crate::error::CliError;
+use crate::id;
 use crate::output;
+use crate::runs::diff;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -52,15 +53,15 @@ pub(crate) enum Command {
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let path = |project: &str, rest: &str| Ok::<_, CliError>(format!("/api/projects/{}/rescues{rest}", project.parse::<ProjectId>()?));
+    let path = |project: &str, rest: &str| Ok::<_, CliError>(format!("/api/projects/{}/rescues{rest}", id::project(&project)?));
     match command {
         Command::List { project } => {
             let kept: List<Rescue> = client.get(&path(&project, "")?).await?;
-            kept.items.iter().for_each(|rescue| output::line(line(rescue)));
+            output::list(&kept.items, "No unmerged work of this project is kept.", line);
         }
         Command::Show { project, reference } => {
             let diff: Diff = client.get(&path(&project, &format!("/diff?reference={reference}"))?).await?;
-            show(&diff);
+            output::data(&diff, diff::print);
         }
         Command::Restore { project, reference, branch } => {
             let request = RestoreRescue { reference, branch };
@@ -79,16 +80,4 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
 fn line(rescue: &Rescue) -> String {
     let until = rescue.ends_at().map(|at| format!("  until {at}")).unwrap_or_default();
     format!("{}  {}  {}{until}  {}  {}", rescue.reference, rescue.sha, rescue.committed_at, size(rescue.bytes), rescue.subject)
-}
-
-fn show(diff: &Diff) {
-    for file in &diff.files {
-        output::line(format!("{}  +{} -{}", file.path, file.added, file.removed));
-        for line in file.hunks.iter().flat_map(|hunk| &hunk.lines) {
-            output::line(format!("{}{}", line.origin, line.text));
-        }
-    }
-    if diff.truncated {
-        output::line("The rest is too long to show.");
-    }
 }

@@ -84,7 +84,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 path += &format!("&actor={}", percent_encoding::utf8_percent_encode(&actor, percent_encoding::NON_ALPHANUMERIC));
             }
             let rows: List<AuditRow> = client.get(&path).await?;
-            rows.items.iter().rev().for_each(|row| output::line(line(row)));
+            let rows: Vec<AuditRow> = rows.items.into_iter().rev().collect();
+            output::list(&rows, "No row matches.", line);
         }
     }
     Ok(())

@@ -32,7 +32,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::List => {
             let sessions: List<BrowserSession> = client.get("/api/sessions").await?;
             let one_person = sessions.items.iter().all(|session| session.person_id == OWNER);
-            sessions.items.iter().for_each(|session| output::line(line(session, !one_person)));
+            output::list(&sessions.items, "No browser is signed in.", |session| line(session, !one_person));
         }
         Command::Revoke { id } => {
             client.delete(&format!("/api/sessions/{id}")).await?;

@@ -27,8 +27,10 @@ pub(crate) struct Pair {
 pub(crate) async fn run(config: Option<&Path>, Pair { name, host }: Pair) -> Result<(), CliError> {
     let client = Client::find(config)?;
     let pairing: Pairing = client.post("/api/pairings", &NewPairing { device: name, host }).await?;
-    output::dark_on_light(&pairing.text);
-    output::line(&pairing.link);
+    output::data(&pairing, |pairing| {
+        output::dark_on_light(&pairing.text);
+        output::line(&pairing.link);
+    });
     let minutes = PAIRING_LIFETIME.as_secs() / 60;
     output::hint(format!("Scan the code with {}: the link signs it in once, within {minutes} minutes.", pairing.device));
     output::hint("`vibe-relay session list` shows the device, and `vibe-relay session revoke ID` signs it out.");

@@ -47,14 +47,15 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     match command {
         Command::Add { name, role } => {
             let person: Person = client.post("/api/persons", &NewPerson { name, role: Some(role) }).await?;
-            output::line(format!("{} is a {}", person.name, person.role));
+            output::data(&person, |person| output::line(format!("{} is a {}", person.name, person.role)));
             output::hint(format!("Give them access with `vibe-relay token new --person {}`.", person.name));
         }
-        Command::List => persons(&client).await?.iter().for_each(|person| output::line(format!("{}  {}", person.name, person.role))),
+        // The owner is always there.
+        Command::List => output::list(&persons(&client).await?, "", |person| format!("{}  {}", person.name, person.role)),
         Command::Role { name, role } => {
             let person = find(&client, &name).await?;
             let person: Person = client.patch(&format!("/api/persons/{}", person.id), &PersonPatch { role }).await?;
-            output::line(format!("{} is a {}", person.name, person.role));
+            output::data(&person, |person| output::line(format!("{} is a {}", person.name, person.role)));
         }
         Command::Remove { name } => {
             let person = find(&client, &name).await?;

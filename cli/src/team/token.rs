@@ -99,12 +99,12 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Rotate => {
             let rotated = rotate(&client).await?;
             output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
-            output::line(format!("{} of your browser sessions were revoked; restart the board for a new sign-in link.", rotated.revoked_sessions));
+            output::line(format!("{} of your browser sessions were revoked; `vibe-relay open` signs a browser in again.", rotated.revoked_sessions));
             return Ok(());
         }
     };
     let (project, created) = create(&client, command, git_dir_here().as_deref()).await?;
-    output::line(&created.token);
+    output::data(&created, |created| output::line(&created.token));
     output::hint(format!(
         "The token opens {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
     ));
@@ -116,7 +116,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
 async fn create_for_person(client: &Client, name: &str, new: &NewPersonToken) -> Result<(), CliError> {
     let person = person::find(client, name).await?;
     let created: CreatedPersonToken = client.post(&format!("/api/persons/{}/token", person.id), new).await?;
-    output::line(&created.token);
+    output::data(&created, |created| output::line(&created.token));
     output::hint(format!("The token is {}'s and is shown only once. This link signs one of their browsers in, once:", person.name));
     output::hint(created.sign_in_link);
     Ok(())

@@ -56,6 +56,15 @@ fn is_known_or_newer(version: i64, checksum: &[u8]) -> bool {
     MIGRATIONS.iter().find(|known| known.version == version).is_none_or(|known| known.checksum.as_ref() == checksum)
 }
 
+/// Examines whether this version could open the database at `path`, and changes nothing.
+///
+/// # Errors
+/// When it is not one of this program, or of a newer version.
+pub async fn inspect_database(path: &Path) -> Result<()> {
+    reject_foreign_database(path).await?;
+    reject_newer_schema(path).await
+}
+
 /// Refuses a database that a newer version has migrated. It is only read.
 pub(crate) async fn reject_newer_schema(path: &Path) -> Result<()> {
     let mut connection = dialect::inspection_options(path).connect().await?;

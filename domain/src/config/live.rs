@@ -18,6 +18,7 @@ impl LiveConfig {
     pub fn with_change(&self, changed: Config) -> Self {
         let keys: Vec<&str> = [
             ("db_path", self.config.db_path != changed.db_path),
+            ("port", self.config.port != changed.port),
             ("worktrees_path", self.config.worktrees_path != changed.worktrees_path),
             ("durability", self.config.durability != changed.durability),
             ("log", self.config.log != changed.log),
@@ -33,6 +34,7 @@ impl LiveConfig {
         let notice = (!keys.is_empty()).then(|| format!("Restart vibe-relay to apply the new {}.", keys.join(", ")));
         let config = Config {
             db_path: self.config.db_path.clone(),
+            port: self.config.port,
             worktrees_path: self.config.worktrees_path.clone(),
             durability: self.config.durability,
             log: self.config.log.clone(),

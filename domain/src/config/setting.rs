@@ -213,7 +213,7 @@ mod tests {
         let [writes, searches, bytes] = ["rate_limits.writes_per_minute", "rate_limits.searches_per_minute", "rate_limits.bytes_per_minute"];
         let models = "model_restrictions.ROLE";
         let expected =
-            ["worktrees_path", "db_path", "max_orchestrator_rounds", "protected_paths", "durability", writes, searches, bytes, "log", models];
+            ["worktrees_path", "db_path", "port", "max_orchestrator_rounds", "protected_paths", "durability", writes, searches, bytes, "log", models];
         assert_eq!(marked, expected);
     }
 }

@@ -53,6 +53,7 @@ pub const TABLE: &[Row] = &[
     row("base_branch", Page::Repositories, "the checked-out branch", "the base branch of new projects on that repository"),
     restart("worktrees_path", Page::Repositories, "`~/.vibe-relay/worktrees`", "the folder of the agents' checkouts"),
     restart("db_path", Page::Limits, "`~/.vibe-relay/vibe-relay.db`", "the database; the token and run folders lie beside it"),
+    restart("port", Page::Limits, "the last one, or the first free one from 9400 on", "the port of the board; `--port` goes before it"),
     row("max_parallel_agents", Page::Limits, "3", "agents that run at the same time, of all kinds"),
     row("max_attempts", Page::Limits, "3", "failed attempts by one kind of agent before a card needs you"),
     row("max_review_rounds", Page::Limits, "4", "rejections before a card needs you"),

@@ -90,6 +90,13 @@ pub struct CreatedPersonToken {
     pub sign_in_link: String,
 }
 
+/// The answer to `POST /api/sign-in-link`. It is shown only once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SignInLink {
+    /// The link that signs one browser in, once.
+    pub sign_in_link: String,
+}
+
 /// The answer to `POST /api/companion-token`. It is shown only once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CompanionToken {

@@ -25,6 +25,7 @@ mod handover;
 mod inbox;
 mod intervention;
 mod jail;
+mod json_output;
 mod landing;
 mod limits;
 mod live;

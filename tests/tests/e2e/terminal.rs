@@ -26,7 +26,19 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("project list", ""),
         ("project show", "project show PROJ-001"),
         ("project approve", "project approve PROJ-001"),
+        ("project pause", "project pause PROJ-001"),
+        ("project resume", "project resume PROJ-001"),
         ("task show", "task show TASK-001"),
+        ("task list", "task list PROJ-001 --all"),
+        ("task diff", "task diff TASK-001"),
+        ("task log", "task log TASK-001"),
+        ("task message", "task message TASK-001 Hello."),
+        ("open", "open --print"),
+        ("config check", ""),
+        ("version", ""),
+        ("uninstall", ""),
+        ("completions", "completions bash"),
+        ("man", "man pages"),
         ("task answer", "task answer TASK-001 yes"),
         ("task start", "task start TASK-001"),
         ("task stop", "task stop TASK-001"),
@@ -78,6 +90,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         })
         .collect();
     all.insert("task add", Ok(vec!["task", "add", "PROJ-001", TITLE]));
+    all.insert("task edit", Ok(vec!["task", "edit", "TASK-001", "--title", TITLE]));
     all.insert("task move", Ok(vec!["task", "move", "TASK-001", "cancelled", "--reason", HOSTILE]));
     all.insert("task comment", Ok(vec!["task", "comment", "TASK-001", HOSTILE]));
     all.insert("project new", Ok(vec!["project", "new", TITLE, "--repo", "repo"]));

@@ -25,6 +25,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("axum", &["api", "mcp", "cli", "tests"]),
     ("axum-extra", &["api"]),
     ("clap", &["cli"]),
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
     ("fantoccini", &["tests"]),
     ("git2", &["repo"]),
     ("jsonschema", &["api"]),

@@ -19,7 +19,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
                     {reason} "Open the newest link that " <code>"vibe-relay serve"</code>
                     " printed. It works once and stores a cookie."
                 </p>
-                <p class="small-text">"To get a new link, restart the server. Running agents continue."</p>
+                <p class="small-text">"To get a new link, run " <code>"vibe-relay open"</code> " on the machine of the board."</p>
                 <button type="button" class="button primary" on:click=move |_| {
                     let _reloading = window().location().reload();
                 }>"Try again"</button>

@@ -5,7 +5,8 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::team::browser_session::BrowserSession;
-use domain::wire::{List, RotatedToken};
+use domain::team::person::Right;
+use domain::wire::{List, RotatedToken, SignInLink};
 use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
@@ -37,6 +38,19 @@ pub(crate) async fn revoke_session(
 ) -> Result<StatusCode> {
     state.db.revoke_browser_session(&caller, session).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Create a link that signs one of your browsers in
+///
+/// It works once, on this machine. An earlier link of yours that was not used yet becomes invalid.
+#[utoipa::path(post, path = "/api/sign-in-link", responses((status = 201, body = SignInLink)))]
+pub(crate) async fn create_sign_in_link(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    _: NoBody,
+) -> Result<(StatusCode, Json<SignInLink>)> {
+    let person = caller.person(Right::Work, "signing a browser in")?.id;
+    Ok((StatusCode::CREATED, Json(SignInLink { sign_in_link: state.sign_in.link(state.port, person) })))
 }
 
 /// Replace the owner's permanent token, and sign the owner's browsers out

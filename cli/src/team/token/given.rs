@@ -55,15 +55,14 @@ impl FromStr for Lifetime {
 
 /// Prints all tokens, one on each line.
 pub(super) async fn list(client: &Client) -> Result<(), CliError> {
-    let mut after = 0;
-    loop {
-        let page: List<Token> = client.get(&format!("/api/tokens?after={after}")).await?;
-        page.items.iter().for_each(|token| output::line(line(token)));
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(()),
-        }
+    let (mut after, mut tokens) = (Some(0), Vec::new());
+    while let Some(from) = after {
+        let page: List<Token> = client.get(&format!("/api/tokens?after={from}")).await?;
+        tokens.extend(page.items);
+        after = page.next;
     }
+    output::list(&tokens, "No token exists.", line);
+    Ok(())
 }
 
 pub(super) async fn revoke(client: &Client, name: &TokenName) -> Result<(), CliError> {
@@ -75,7 +74,7 @@ pub(super) async fn revoke(client: &Client, name: &TokenName) -> Result<(), CliE
 pub(super) async fn change(client: &Client, name: &TokenName, terms: &Terms) -> Result<(), CliError> {
     let patch = TokenPatch { permissions: terms.permissions(), expires_in: terms.seconds() };
     let token: Token = client.patch(&format!("/api/tokens/{name}"), &patch).await?;
-    output::line(line(&token));
+    output::data(&token, |token| output::line(line(token)));
     Ok(())
 }
 

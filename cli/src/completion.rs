@@ -1,0 +1,34 @@
+//! `vibe-relay completions` and `man`: what shells and readers of manuals know about the commands. It must not describe a command itself;
+//! `args` does.
+
+use std::io;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::args::Args;
+use crate::error::CliError;
+use crate::output;
+
+/// Prints the completion script of a shell.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub(crate) fn script(shell: Shell) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "vibe-relay", &mut script);
+    io::Write::write_all(&mut io::stdout(), &script).map_err(CliError::io("print the script"))
+}
+
+/// Writes a manual page for each command that help shows.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub(crate) fn manual(folder: &Path) -> Result<(), CliError> {
+    let failed = || CliError::io(format!("write manual pages to {}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed())?;
+    clap_mangen::generate_to(Args::command(), folder).map_err(failed())?;
+    output::line(format!("Manual pages are in {}.", folder.display()));
+    Ok(())
+}
