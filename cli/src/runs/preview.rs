@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use domain::board::project::Project;
-use domain::id::{ProjectId, TaskId};
+use domain::id::ProjectId;
 use domain::runs::preview::{Preview as App, PreviewState, PreviewSubject};
 use domain::wire::TaskView;
 use serde_json::json;
@@ -83,6 +83,8 @@ async fn read(client: &Client, subject: &PreviewSubject) -> Result<Option<App>, 
 
 #[cfg(test)]
 mod tests {
+    use domain::id::TaskId;
+
     use super::*;
 
     #[test]

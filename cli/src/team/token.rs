@@ -19,7 +19,7 @@ use self::given::Terms;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::team::person;
-use crate::{output, settings};
+use crate::{id, output, settings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -148,7 +148,7 @@ pub(crate) async fn project_or_sole(client: &Client, id: Option<String>) -> Resu
 
 async fn find_project(client: &Client, id: Option<&str>, here: Option<&str>) -> Result<ProjectId, CliError> {
     if let Some(id) = id {
-        return Ok(id.parse()?);
+        return Ok(id::project(id)?);
     }
     let projects: List<Project> = client.get("/api/projects").await?;
     Ok(sole_project(&projects.items, here)?.clone())

@@ -14,7 +14,6 @@ const ONE: &[(&str, &str)] = &[
     ("project edit PROJ-001 --title Letters", "Project"),
     ("project budget proj-1 50", "Project"),
     ("task add 1 Second --depends-on 1 --priority 2", "TaskView"),
-    ("task show task-1", "TaskView"),
     ("task edit 2 --title Renamed --depends-on=", "TaskView"),
     ("task comment 1 Hello", "CommentView"),
     ("task move 2 cancelled --reason obsolete", "TaskView"),
@@ -69,6 +68,9 @@ async fn data_fits_the_schemas_of_the_http_interface() {
             validator.check_component(schema, item.to_string().as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
         }
     }
+    let shown: Value = serde_json::from_str(&printed(&server, "task show task-1").await).unwrap();
+    validator.check_component("TaskView", shown["task"].to_string().as_bytes()).unwrap();
+    assert_eq!((shown["comments"].as_array().unwrap().len(), shown["runs"].as_array().unwrap().len()), (1, 0));
     let version: String = serde_json::from_str(&printed(&server, "version").await).unwrap();
     assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
     let checks: Vec<Value> = serde_json::from_slice(&server.command(&["doctor", "--json"]).output().await.unwrap().stdout).unwrap();

@@ -16,8 +16,7 @@ use crate::output;
 /// A task with everything that `task show` prints.
 #[derive(Debug, Serialize)]
 struct WholeTask {
-    #[serde(flatten)]
-    view: TaskView,
+    task: TaskView,
     comments: Vec<CommentView>,
     runs: Vec<Run>,
 }
@@ -27,16 +26,16 @@ struct WholeTask {
 /// # Errors
 /// When the board is not running, or the task does not exist.
 pub(super) async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
-    let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
+    let task: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
     let comments: List<CommentView> = client.get(&format!("/api/tasks/{id}/comments")).await?;
     let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
-    let whole = WholeTask { view, comments: comments.items, runs: runs.items };
+    let whole = WholeTask { task, comments: comments.items, runs: runs.items };
     output::data(&whole, print);
     Ok(())
 }
 
 fn print(whole: &WholeTask) {
-    let WholeTask { view, comments, runs } = whole;
+    let WholeTask { task: view, comments, runs } = whole;
     let card = &view.task.card;
     output::line(format!("{} ({})", project::line(card).trim(), card.status));
     if let Some(change) = &card.protected_paths {
