@@ -197,9 +197,9 @@ impl Supervisor {
                 let (context, wake) = (self.context.clone(), self.register(state, &task));
                 self.jobs.start(JobKey::Task(task), async move { adopt(&context, &run, wake).await.map_err(|error| error.to_string()) });
             }
-            Action::Merge { task } => {
-                let (context, id) = (self.context.clone(), task.clone());
-                self.jobs.start(JobKey::Task(task), async move { retry::merge(&context, &id).await });
+            Action::Merge { task, others } => {
+                let (context, key) = (self.context.clone(), JobKey::Merge([&task].into_iter().chain(&others).cloned().collect()));
+                self.jobs.start(key, async move { retry::merge(&context, &task, &others).await });
             }
             Action::Check { task } => {
                 let (context, id) = (self.context.clone(), task.clone());

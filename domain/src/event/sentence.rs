@@ -118,7 +118,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
         Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
         Event::Permission(event) => permission(event, task),
-        Event::Check(event) => event.sentence(task),
+        Event::Check(event) => event.sentence(envelope.task_id.as_ref().map_or("merged work", |id| id.as_str())),
         Event::Preview(event) => event.sentence(envelope.task_id.as_ref().map_or("the project", |id| id.as_str())),
         Event::Checkout(CheckoutEvent::Created { branch }) => format!("created the branch {branch}"),
         Event::Checkout(CheckoutEvent::Removed { rescue: None }) => format!("removed the checkout of {task}"),

@@ -104,8 +104,8 @@ async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: Checks<'_>) -
     if let Checks::Of { context, task, approved } = checks
         && !project.profile.checks.full.commands.is_empty()
     {
-        let (project, task) = (project.clone(), task.clone());
-        let subject = Subject { project, task, stage: CheckStage::Full, sha: approved.clone(), commit: head.clone(), tree };
+        let (project, work) = (project.clone(), vec![(task.clone(), approved.clone())]);
+        let subject = Subject { project, work, stage: CheckStage::Full, commit: head.clone(), tree };
         match check::check(context, &subject).await? {
             Verdict::Passed => {}
             Verdict::Failed(failed) => {
