@@ -7,6 +7,7 @@
 mod command;
 mod outcome;
 pub(crate) mod submission;
+mod turn;
 
 use std::path::PathBuf;
 
@@ -109,8 +110,10 @@ pub(super) async fn check(context: &RunContext, subject: &Subject) -> Result<Ver
     let db = &context.db;
     let results = async || db.check_results(&subject.project.id, &subject.tree, subject.project.profile_version).await;
     let commands = &subject.list().commands;
-    let to_run: Vec<String> = missing(commands, &results().await?).into_iter().cloned().collect();
-    if !to_run.is_empty() {
+    if !missing(commands, &results().await?).is_empty() {
+        let _turn = turn::take(db, &subject.project.id).await;
+        // The one before may have run the same commands.
+        let to_run: Vec<String> = missing(commands, &results().await?).into_iter().cloned().collect();
         subject.show(db, CheckState::Running).await?;
         match run_all(context, subject, &to_run).await? {
             None => {}

@@ -74,11 +74,15 @@ fn merged_into(repository: &Repository, record: &BranchRecord, merge: &Sha) -> R
         None => repository.squashed_head(merge)?,
     };
     let Some(merged) = merged.filter(|_| parents.next().is_none()) else { return Ok(None) };
-    if !record.approved.contains(&merged) && !is_base_tip(repository, record, &merged)? {
-        return Ok(None);
-    }
     // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
-    let again = repository.merge_commit(&before, &merged, "Merged again to compare", &repository.identity("runner")?)?;
+    let (message, identity) = ("Merged again to compare", repository.identity("runner")?);
+    let again = if record.approved.contains(&merged) {
+        repository.merge_commit(&before, &merged, message, &identity)?
+    } else if is_base_tip(repository, record, &merged)? {
+        repository.merge_base_commit(&before, &merged, record.project.landed_by_pull_request(), message, &identity)?
+    } else {
+        return Ok(None);
+    };
     let is_real = match again {
         MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(merge)?,
         MergeOutcome::Conflict { .. } => false,
