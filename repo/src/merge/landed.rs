@@ -13,12 +13,12 @@ use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 
-/// Commits of the base branch among which the squashed work is looked for.
+/// The most commits of the base branch that are compared with the landed work.
 const MAX_COMMITS: usize = 200;
 
 impl Repository {
-    /// Creates the commit that merges `base`, a tip of the base branch, into `project`, as [`Repository::merge_commit`] does. If `base` has the
-    /// work of `landed` as one commit, `landed` is what both have in common.
+    /// Creates the commit that merges `base`, a tip of the base branch, into `project`, as [`Repository::merge_commit`] does. If `base` gained the
+    /// work of `landed` as one commit, both have this work in common.
     ///
     /// # Errors
     /// As [`Repository::merge_commit`].
@@ -35,14 +35,18 @@ impl Repository {
         let (ours, theirs) = (oid(project)?, oid(base)?);
         let handle = self.handle_with_tree(ours)?;
         // Commits that the repository has lost have no files to compare.
-        if handle.find_commit(landed).is_err() || !contains(&handle, ours, landed) || contains(&handle, ours, theirs) {
+        if handle.find_commit(landed).is_err() || !contains(&handle, ours, landed) || contains(&handle, theirs, landed) {
             return plain();
         }
-        if !has_squashed(&handle, theirs, landed)? {
-            return plain();
-        }
-        let mut merged = merge_files(&handle, landed, ours, theirs)?;
+        let Some(fork) = merge_base(&handle, ours, theirs)?.filter(|fork| *fork != theirs) else { return plain() };
         let merging = || format!("merge {theirs} into {ours}");
+        // Both sides have what they have in common, and the landed work.
+        let mut common = merge_in_memory(&handle, fork, landed)?;
+        if common.has_conflicts() || !has_squashed(&handle, theirs, fork, landed)? {
+            return plain();
+        }
+        let common = common.write_tree_to(&handle).attempting(merging)?;
+        let mut merged = merge_files(&handle, common, ours, theirs)?;
         if merged.has_conflicts() {
             return Ok(MergeOutcome::Conflict { paths: conflicts(&merged).attempting(merging)? });
         }
@@ -52,15 +56,11 @@ impl Repository {
     }
 }
 
-/// Whether a commit on the way from `base` along first parents has exactly the files that merging `landed` there gives.
-fn has_squashed(handle: &git2::Repository, base: Oid, landed: Oid) -> Result<bool, RepoError> {
-    let fork = merge_base(handle, base, landed)?;
-    if fork.is_none() || fork == Some(landed) {
-        return Ok(false);
-    }
+/// Whether a commit on the way from `base` along first parents to `fork` has exactly the files that merging `landed` there gives.
+fn has_squashed(handle: &git2::Repository, base: Oid, fork: Oid, landed: Oid) -> Result<bool, RepoError> {
     let mut next = Some(base);
     for _ in 0..MAX_COMMITS {
-        let Some(id) = next.filter(|id| Some(*id) != fork) else { break };
+        let Some(id) = next.filter(|id| *id != fork) else { break };
         let commit = find_commit(handle, id)?;
         next = commit.parent_ids().next();
         let Some(parent) = next.filter(|_| commit.parent_count() == 1) else { continue };
@@ -79,7 +79,8 @@ fn has_squashed(handle: &git2::Repository, base: Oid, landed: Oid) -> Result<boo
 fn merge_files(handle: &git2::Repository, ancestor: Oid, ours: Oid, theirs: Oid) -> Result<Index, RepoError> {
     let merging = || format!("merge {theirs} into {ours}");
     let tree = |id: Oid| find_commit(handle, id)?.tree().attempting(merging);
-    handle.merge_trees(&tree(ancestor)?, &tree(ours)?, &tree(theirs)?, Some(MergeOptions::new().find_renames(true))).attempting(merging)
+    let ancestor = handle.find_tree(ancestor).attempting(merging)?;
+    handle.merge_trees(&ancestor, &tree(ours)?, &tree(theirs)?, Some(MergeOptions::new().find_renames(true))).attempting(merging)
 }
 
 #[cfg(test)]

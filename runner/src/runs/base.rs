@@ -48,7 +48,7 @@ pub(super) async fn follow_before_start(db: &Db, id: &ProjectId) {
 /// How following the base ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Followed {
-    /// What can be followed now is followed. The rest has a task of its own, or is not wanted.
+    /// The project branch has everything that it can have now. The rest has a task of its own, or is not wanted.
     AsFarAsPossible,
     /// The checks could not run on the merge with the base.
     NotChecked { why: String },

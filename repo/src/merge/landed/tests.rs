@@ -51,6 +51,35 @@ fn squashed_work_does_not_conflict_with_what_followed() {
     assert_eq!(again, MergeOutcome::Merged { sha, already: true });
 }
 
+/// The base is an ancestor then, and what the project branch changed of it since is its own.
+#[test]
+fn base_that_goes_on_after_its_squash_was_merged_is_merged_plainly() {
+    let mut scene = Scene::new();
+    let base = scene.squash("two\n");
+    let MergeOutcome::Merged { sha, .. } = scene.merge(&base, Some(&scene.landed)) else { panic!("it conflicts") };
+    scene.sample.set_branch("project", &sha);
+    scene.later = scene.sample.commit_on("project", &[("theirs", Some("ours now\n"))], "Work on their file");
+    let base = scene.sample.commit_on("main", &[("more", Some("more\n"))], "More of theirs");
+    let MergeOutcome::Merged { sha, .. } = scene.merge(&base, Some(&scene.landed)) else { panic!("it conflicts") };
+    assert_eq!(["menu", "theirs", "more"].map(|path| scene.file(&sha, path).unwrap()), ["three\n", "ours now\n", "more\n"]);
+}
+
+/// The landed work had followed the base, and the project branch went on in the lines of the base.
+#[test]
+fn base_that_the_work_had_followed_is_no_conflict() {
+    let mut scene = Scene::new();
+    let (sample, repository) = (&scene.sample, scene.sample.repository());
+    let theirs = sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
+    let followed = repository.merge_commit(&scene.later, &theirs, "Merge main", &repository.identity("runner").unwrap()).unwrap();
+    let MergeOutcome::Merged { sha, .. } = followed else { panic!("it conflicts") };
+    sample.set_branch("project", &sha);
+    let later = sample.commit_on("project", &[("theirs", Some("ours now\n")), ("menu", Some("four\n"))], "Work on both");
+    let base = sample.commit_on("main", &[("menu", Some("two\n")), ("new", Some("new\n"))], "Work (#7)");
+    scene.later = later;
+    let MergeOutcome::Merged { sha, .. } = scene.merge(&base, Some(&scene.landed)) else { panic!("it conflicts") };
+    assert_eq!(["menu", "theirs"].map(|path| scene.file(&sha, path).unwrap()), ["four\n", "ours now\n"]);
+}
+
 #[test]
 fn base_that_changed_the_work_conflicts() {
     let scene = Scene::new();

@@ -17,7 +17,7 @@ use super::{Checks, Followed, follow, report};
 use crate::runs::run::RunContext;
 
 /// How long a landing waits. Known results and a base that has not moved need less.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How following ended, once it has.
 type Ending = watch::Receiver<Option<Followed>>;
@@ -47,7 +47,7 @@ pub async fn follow_before_landing(context: &RunContext, id: &ProjectId) -> db::
         following.insert(key.clone(), ending.clone());
         ending
     };
-    let ended = timeout(PATIENCE, ending.wait_for(Option::is_some)).await.map(|ended| ended.map(|ended| ended.clone()));
+    let ended = timeout(CHECK_TIMEOUT, ending.wait_for(Option::is_some)).await.map(|ended| ended.map(|ended| ended.clone()));
     let (project, base_branch) = (id.clone(), project.base_branch);
     match ended {
         Err(_) => Err(LandRefusal::BaseChecking { project, base_branch }.into()),

@@ -9,7 +9,9 @@ use domain::id::ProjectId;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// The turns of projects, with the folder of the store that has them.
-static TURNS: LazyLock<Mutex<HashMap<(PathBuf, ProjectId), Arc<AsyncMutex<()>>>>> = LazyLock::new(Mutex::default);
+type Turns = HashMap<(PathBuf, ProjectId), Arc<AsyncMutex<()>>>;
+
+static TURNS: LazyLock<Mutex<Turns>> = LazyLock::new(Mutex::default);
 
 /// Waits until no other check of the project runs in this process.
 pub(super) async fn take(db: &Db, project: &ProjectId) -> OwnedMutexGuard<()> {

@@ -1,7 +1,7 @@
 //! Several steps of the merge queue at once: merges approved commits one after another in memory, checks the result of the last merge, and moves
 //! the project branch to it. If that fails, it looks for the first merge that fails, and sends back its task alone.
 //!
-//! It must not choose the tasks; the schedule did. What is left of a batch, or cannot be part of one, is merged by a later step.
+//! It must not choose the tasks; the schedule did. A later step merges the rest of a batch, and the tasks that cannot be part of one.
 
 use std::path::Path;
 

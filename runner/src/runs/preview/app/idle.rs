@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// The time between two looks at its connections.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The limit of an app, and how often its connections are looked at.
+/// The limit of an app, and the time between two looks at its connections.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::runs::preview) struct IdleLimit {
     pub(in crate::runs::preview) limit: Duration,
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_looked_at_every_five_seconds() {
+    fn looks_at_connections_are_five_seconds_apart() {
         let start = Instant::now();
         let mut last = LastUse::new(IdleLimit::default(), start);
         let mut looks = 0;
