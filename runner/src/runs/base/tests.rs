@@ -154,6 +154,16 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
     followed.push("README.md", "ours\n").await;
     let theirs = followed.push("theirs.txt", "x\n").await;
     work("ours, later\n").await;
+    // A server was killed before it recorded the merge.
+    let (repository, from) = (board.repository(), board.tip(BRANCH).unwrap());
+    let squashed = board.sample.commit_on("main", &[("README.md", Some("ours\n"))], "Ours (#7)");
+    let (landed, identity) = (board.project().await.landed_by_pull_request().cloned(), repository.identity("runner").unwrap());
+    let merged = repository.merge_base_commit(&from, &squashed, landed.as_ref(), "Merge main", &identity).unwrap();
+    let MergeOutcome::Merged { sha: merged, .. } = merged else { panic!("{merged:?}") };
+    board.sample.set_branch(BRANCH, &merged);
+    assert_eq!(project_branch(&board.db, &board.project().await).await.unwrap().1, merged, "it is a real merge");
+    board.sample.set_branch(BRANCH, &from);
+    board.db.record_branch_tip(&board.project.id, BRANCH, Some(&merged), &from).await.unwrap();
     followed.follow().await;
     assert_eq!(followed.sync_task().await, None);
     assert_eq!((followed.file("README.md").as_deref(), followed.file("theirs.txt").as_deref()), (Some("ours, later\n"), Some("x\n")));
