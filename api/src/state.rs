@@ -35,7 +35,7 @@ pub type UpdateCheckout = dyn Fn(Project, GitUpdate) -> Pin<Box<dyn Future<Outpu
 pub type Publish = dyn Fn(Caller, ProjectId, PublishOptions) -> Pin<Box<dyn Future<Output = db::Result<Project>> + Send>> + Send + Sync;
 
 /// Merges what the base branch of a project gained into its branch, before that lands.
-pub type FollowBase = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
+pub type FollowBase = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<()>> + Send>> + Send + Sync;
 /// Whether a pull request of the repository `host/owner/name` can be opened.
 pub type CanOpen = dyn Fn(String) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync;
 

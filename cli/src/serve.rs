@@ -13,10 +13,10 @@ use domain::team::person::OWNER;
 use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
-use runner::checkout_update;
 use runner::process::Programs;
 use runner::publication::{self, Tools};
 use runner::warroom::code_map;
+use runner::{RunContext, checkout_update};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -78,6 +78,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let ticks = watch::Sender::new(Ticks::new(db::now()));
     let sandbox = watch::Sender::new(None);
     let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
+    let context = RunContext { db: db.clone(), config: live.clone(), programs, activity: activity.clone(), sandbox: sandbox.clone() };
     let state = AppState {
         db: db.clone(),
         config: live.clone(),
@@ -91,9 +92,9 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         ticks: ticks.subscribe(),
         sandbox: sandbox.subscribe(),
         built_in_prompt: runner::prompt::role,
-        map_code: map_code(db.clone(), programs.running.clone()),
+        map_code: map_code(db.clone(), context.programs.running.clone()),
         publish: publish(db.clone()),
-        follow_base: follow_base(db.clone()),
+        follow_base: follow_base(context.clone()),
         update_checkout: update_checkout(db.clone()),
         can_open: can_open(),
         import_issue: import_issue(db.clone()),
@@ -103,7 +104,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
-    let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, sandbox, ticks, shutdown.clone()));
+    let runner = tokio::spawn(runner::supervise(context, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
     announce(&url, &log, &sign_in.link(port, OWNER), options);
     let parking_lines = tokio::spawn(parking::announce(db));
@@ -143,10 +144,10 @@ fn publish(db: Db) -> Arc<Publish> {
 }
 
 /// How the board follows the base branch before a landing.
-fn follow_base(db: Db) -> Arc<FollowBase> {
+fn follow_base(context: RunContext) -> Arc<FollowBase> {
     Arc::new(move |project| {
-        let db = db.clone();
-        Box::pin(async move { runner::follow_before_landing(&db, &project).await })
+        let context = context.clone();
+        Box::pin(async move { runner::follow_before_landing(&context, &project).await })
     })
 }
 

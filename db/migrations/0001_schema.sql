@@ -67,7 +67,9 @@ CREATE TABLE projects (
   sync_task_id       TEXT,
   sync_sha           TEXT CHECK ((sync_task_id IS NULL) = (sync_sha IS NULL)),
   -- Whether the last push has an open pull request, which is followed.
-  pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1))
+  pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1)),
+  -- Why the upstream of its base branch cannot be fetched, if that failed the last time.
+  fetch_problem      TEXT CHECK (json_valid(fetch_problem))
 ) STRICT;
 
 CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;

@@ -2,6 +2,7 @@
 
 pub mod agent_kind;
 pub mod backoff;
+pub mod base;
 pub mod branch_start;
 pub mod check;
 pub mod checkout;

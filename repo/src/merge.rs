@@ -3,6 +3,7 @@
 //! Must not decide when to merge. `land` moves branches that a human may have checked out.
 
 mod conflict;
+mod landed;
 mod squash;
 
 pub use squash::SQUASHED_PREFIX;

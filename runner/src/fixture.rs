@@ -1,5 +1,7 @@
 //! A repository and a store for tests that need both. Tests drive tasks through the store's use cases, as people and agents do.
 
+pub(crate) mod checked;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

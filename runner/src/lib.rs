@@ -31,6 +31,7 @@ pub mod warroom;
 mod watch;
 
 pub use runs::base::follow_before_landing;
+pub use runs::run::RunContext;
 pub use runs::{checkout_update, publication};
 pub use supervisor::supervise;
 

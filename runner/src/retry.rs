@@ -20,12 +20,12 @@ use crate::runs::{cleanup, merge, parking};
 /// The delays between attempts.
 const RETRY_DELAYS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(25)];
 
-/// Merges an approved task, or tells the human why that failed.
+/// Merges approved tasks of a project, or tells the human on the first of them why that failed.
 ///
 /// # Errors
 /// When the job is to be scheduled again later.
-pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), String> {
-    let outcome = with_retries(RETRY_DELAYS, || merge::merge(context, id)).await;
+pub(crate) async fn merge(context: &RunContext, id: &TaskId, others: &[TaskId]) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || merge::merge_all(context, id, others)).await;
     report_failure(&context.db, id, outcome, |error| format!("It could not be merged: {error}")).await
 }
 

@@ -5,6 +5,7 @@
 mod checks;
 mod limits;
 mod liveness;
+mod merges;
 mod open_tasks;
 mod overlap;
 mod parking;
@@ -38,8 +39,8 @@ pub enum Action {
     Adopt { task: TaskId, run: RunId },
     /// Run the quick checks of submitted work.
     Check { task: TaskId },
-    /// Merge an approved branch into the project branch.
-    Merge { task: TaskId },
+    /// Merge an approved branch into the project branch. `others` of the same project are merged after it and checked together with it.
+    Merge { task: TaskId, others: Vec<TaskId> },
     /// Remove the checkout of a finished task and keep unmerged work.
     Clean { task: TaskId },
     /// Flag a task that only the human can bring forward.

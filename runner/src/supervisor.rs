@@ -10,19 +10,15 @@ mod wake;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use db::{Db, Snapshot};
-use domain::config::live::LiveConfig;
+use db::Snapshot;
 use domain::event::Seq;
 use domain::id::TaskId;
-use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::time::Timestamp;
-use domain::wire::ActivityLines;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::process::Programs;
 use crate::runs::publication::follow;
 use crate::runs::run::{self, RunContext};
 use crate::runs::{branch, preview};
@@ -45,16 +41,7 @@ const TICK_INTERVAL: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// When the store closes.
-pub async fn supervise(
-    db: Db,
-    config: watch::Receiver<LiveConfig>,
-    programs: Programs,
-    activity: watch::Sender<ActivityLines>,
-    sandbox: watch::Sender<Option<SandboxStatus>>,
-    ticks: watch::Sender<Ticks>,
-    shutdown: CancellationToken,
-) -> db::Result<()> {
-    let context = RunContext { db, config, programs, activity, sandbox };
+pub async fn supervise(context: RunContext, ticks: watch::Sender<Ticks>, shutdown: CancellationToken) -> db::Result<()> {
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let knowledge = tokio::spawn(knowledge::run(context.db.clone()));
     let previews = tokio::spawn(preview::run(context.clone()));
@@ -197,9 +184,9 @@ impl Supervisor {
                 let (context, wake) = (self.context.clone(), self.register(state, &task));
                 self.jobs.start(JobKey::Task(task), async move { adopt(&context, &run, wake).await.map_err(|error| error.to_string()) });
             }
-            Action::Merge { task } => {
-                let (context, id) = (self.context.clone(), task.clone());
-                self.jobs.start(JobKey::Task(task), async move { retry::merge(&context, &id).await });
+            Action::Merge { task, others } => {
+                let (context, key) = (self.context.clone(), JobKey::Merge([&task].into_iter().chain(&others).cloned().collect()));
+                self.jobs.start(key, async move { retry::merge(&context, &task, &others).await });
             }
             Action::Check { task } => {
                 let (context, id) = (self.context.clone(), task.clone());

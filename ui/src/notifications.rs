@@ -59,7 +59,7 @@ impl Kind {
         match decision {
             Decision::Question { .. } => Self::Question,
             Decision::Permission { .. } => Self::Permission,
-            Decision::Attention { .. } | Decision::PullRequest { .. } => Self::Failure,
+            Decision::Attention { .. } | Decision::PullRequest { .. } | Decision::BaseNotFetched { .. } => Self::Failure,
             Decision::Review { .. } => Self::Review,
             Decision::Plan { .. } => Self::Plan,
             Decision::Message { .. } => Self::Message,

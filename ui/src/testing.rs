@@ -95,6 +95,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        fetch_problem: None,
         landed: None,
         published: None,
         preview: None,

@@ -67,6 +67,8 @@ fn refusals() -> Vec<Refusal> {
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::SyncPending { base_branch: "main".to_owned(), task: TaskId::new(7) }.into(),
+        LandRefusal::BaseChecking { project: ProjectId::new(1), base_branch: "main".into() }.into(),
+        LandRefusal::BaseNotChecked { project: ProjectId::new(1), base_branch: "main".into(), why: "no setup".into() }.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
         ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),
@@ -146,6 +148,8 @@ fn every_refusal_has_a_status() {
     403 not-yours
     422 no-plan-waiting
     409 sync-pending
+    409 base-checking
+    409 base-not-checked
     422 nothing-to-land
     409 agents-work
     409 project-at-work

@@ -1,6 +1,7 @@
 //! Landing: refusals, repetition, and recovery after a crash.
 
 use axum::http::StatusCode;
+use db::BaseMerge;
 use serde_json::json;
 
 use super::support::{Answer, TestServer};
@@ -180,6 +181,28 @@ async fn missing_base_branch_can_be_replaced() {
     let landed = land(&server).await;
     assert_eq!(landed.status, StatusCode::OK, "{}", landed.text);
     assert_eq!(repository.ref_sha("trunk").unwrap(), server.state.db.project(&project).await.unwrap().landed_sha);
+}
+
+/// Only the project branch has the merge of the base that was made after the landing.
+#[tokio::test]
+async fn base_that_was_followed_after_a_landing_does_not_list_landed_work_again() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    assert_eq!(land(&server).await.status, StatusCode::OK);
+    let repository = server.sample.repository();
+    let landed = repository.ref_sha("main").unwrap().unwrap();
+    let db = &server.state.db;
+    let record = db.project(&project).await.unwrap();
+    let (branch, from) = (record.integration_branch, record.integration_head.unwrap());
+    let base = server.sample.commit_on("main", &[("theirs.txt", Some("x"))], "theirs");
+    let head = server.sample.commit_as(&base, &[&from, &base], "Merge main");
+    server.sample.set_branch(&branch, &head);
+    db.record_base_merge(&project, BaseMerge { from, branch, head, base_branch: "main".to_owned(), sha: base }).await.unwrap();
+    server.sample.set_branch("release", &landed);
+    let replaced = server.call("patch", "/api/projects/PROJ-001", r#"{"base_branch": "release"}"#).await;
+    assert_eq!(replaced.status, StatusCode::OK, "{}", replaced.text);
+    assert_eq!(db.landing_facts(&project, None).await.unwrap().tasks, [], "nothing waits to be landed");
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ impl TestServer {
         db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
             publish: publish(db.clone()),
-            follow_base: Arc::new(|_| Box::pin(async {})),
+            follow_base: Arc::new(|_| Box::pin(async { Ok(()) })),
             update_checkout: Arc::new(|_, _| Box::pin(async { Ok(()) })),
             can_open: Arc::new(|repository| Box::pin(async move { repository.starts_with("github.com/") })),
             import_issue: import_issue(db.clone()),

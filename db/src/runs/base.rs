@@ -5,6 +5,7 @@ use domain::board::status::Status;
 use domain::board::task::TaskFields;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::base::FetchProblem;
 use domain::runs::evidence::Sha;
 
 use crate::board::project::row as projects;
@@ -57,6 +58,37 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 tx.record_for_project(&Caller::Runner, &id, ProjectEvent::BaseMerged { base_branch: merge.base_branch, sha: merge.sha });
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Records that the upstream of the base branch cannot be fetched, or that it can again. A problem that goes on is recorded once.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn record_fetch(&self, id: &ProjectId, problem: Option<&str>) -> Result<()> {
+        let (id, problem) = (id.clone(), problem.map(str::to_owned));
+        self.write(move |tx| {
+            Box::pin(async move {
+                let project = projects::read(&mut tx.connection, &id).await?;
+                if project.fetch_problem.is_some() == problem.is_some() {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                let (base_branch, since) = (project.base_branch, tx.now);
+                let problem = problem.map(|detail| FetchProblem { base_branch: base_branch.clone(), detail, since });
+                sqlx::query("UPDATE projects SET fetch_problem = $2 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(problem.as_ref().map(serde_json::to_string).transpose()?)
+                    .execute(&mut tx.connection)
+                    .await?;
+                let event = match problem {
+                    Some(FetchProblem { base_branch, detail, .. }) => ProjectEvent::BaseNotFetched { base_branch, detail },
+                    None => ProjectEvent::BaseFetched { base_branch },
+                };
+                tx.record_for_project(&Caller::Runner, &id, event);
                 Ok(())
             })
         })

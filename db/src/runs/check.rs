@@ -65,18 +65,19 @@ impl Db {
         Ok(PathBuf::from(found.ok_or_else(|| Refusal::not_found("check result", id))?))
     }
 
-    /// Records how a command ended that ran for a task. A later result of the same command on the same tree replaces an earlier one.
+    /// Records how a command ended that ran for one task, or for the project branch. A later result of the same command on the same tree
+    /// replaces an earlier one.
     ///
     /// # Errors
-    /// When the task does not exist.
-    pub async fn record_check_result(&self, id: &TaskId, result: NewCheckResult) -> Result<()> {
-        let id = id.clone();
+    /// When the project does not exist.
+    pub async fn record_check_result(&self, project: &ProjectId, task: Option<&TaskId>, result: NewCheckResult) -> Result<()> {
+        let (project, task) = (project.clone(), task.cloned());
         self.write(move |tx| {
             Box::pin(async move {
-                let project = tasks::project_of_task(&mut tx.connection, &id).await?;
+                projects::read(&mut tx.connection, &project).await?;
                 write::insert(tx, &project, &result).await?;
                 let NewCheckResult { command, outcome, .. } = result;
-                tx.record_without_card(&Caller::Runner, &project, Some(&id), CheckEvent::Ended { command, outcome });
+                tx.record_without_card(&Caller::Runner, &project, task.as_ref(), CheckEvent::Ended { command, outcome });
                 Ok(())
             })
         })

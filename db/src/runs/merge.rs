@@ -5,7 +5,7 @@ use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::task::event::TaskEvent;
 use domain::id::TaskId;
-use domain::runs::evidence::EvidenceResult;
+use domain::runs::evidence::{EvidenceResult, Sha};
 
 use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
@@ -28,29 +28,40 @@ impl Db {
     /// # Errors
     /// When the task is no longer approved at `sha`, the project wants the approval of a person, or a check of it has not passed on `tree`.
     pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str, tree: &str) -> Result<Task> {
-        let (id, sha, name, head, tree) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned(), tree.to_owned());
+        let (id, sha, tip) = (id.clone(), sha.to_owned(), BranchTip::new(branch, head, tree));
         self.write(move |tx| {
             Box::pin(async move {
-                let task = require_approved(tx, &id, &sha).await?;
-                let project = task.card.project_id.clone();
-                review_policy::require_approval_for_merge(tx, &task.card).await?;
-                check::require_passed(&mut tx.connection, &task.card, &head, &tree).await?;
-                branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
-                // If it is reopened, its work starts from the project branch, of which a squashed commit is not an ancestor.
-                sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL, replace_tree = worktree_path IS NOT NULL WHERE id = $1")
-                    .bind(id.as_str())
-                    .bind(&sha)
-                    .execute(&mut tx.connection)
-                    .await?;
-                tx.record_for_task(&Caller::Runner, &project, &id, TaskEvent::Merged { sha: sha.clone() });
-                sqlx::query("UPDATE projects SET merged_at = $2 WHERE id = $1")
-                    .bind(project.as_str())
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
-                move_task(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
-                task_changed(tx, &Caller::Runner, &project, &id).await?;
+                let task = require_mergeable(tx, &id, &sha).await?;
+                record_tip(tx, &task, &tip).await?;
+                finish(tx, &task, &sha).await?;
                 tasks::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Records that approved commits were merged one after another. Only the last of these merges was checked: the project branch points to it,
+    /// and was at none of the others. All tasks are done, or none.
+    ///
+    /// # Errors
+    /// As [`Db::record_merge`], for any of the tasks.
+    pub async fn record_merges(&self, merged: Vec<(TaskId, Sha)>, branch: &str, head: &str, tree: &str) -> Result<()> {
+        let tip = BranchTip::new(branch, head, tree);
+        self.write(move |tx| {
+            Box::pin(async move {
+                let mut tasks = Vec::with_capacity(merged.len());
+                for (id, sha) in &merged {
+                    tasks.push((require_mergeable(tx, id, sha).await?, sha));
+                }
+                let Some((last, _)) = tasks.last() else {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                };
+                record_tip(tx, last, &tip).await?;
+                for (task, sha) in &tasks {
+                    finish(tx, task, sha).await?;
+                }
+                Ok(())
             })
         })
         .await
@@ -120,6 +131,52 @@ impl Db {
         })
         .await
     }
+}
+
+/// Where the project branch is after a merge.
+struct BranchTip {
+    name: String,
+    head: Sha,
+    tree: Sha,
+}
+
+impl BranchTip {
+    fn new(name: &str, head: &str, tree: &str) -> Self {
+        Self { name: name.to_owned(), head: head.to_owned(), tree: tree.to_owned() }
+    }
+}
+
+async fn require_mergeable(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
+    let task = require_approved(tx, id, sha).await?;
+    review_policy::require_approval_for_merge(tx, &task.card).await?;
+    Ok(task)
+}
+
+/// Records the branch with its last merge, that of `task`, which has passed the checks.
+async fn record_tip(tx: &mut Tx, task: &Task, tip: &BranchTip) -> Result<()> {
+    let project = &task.card.project_id;
+    check::require_passed(&mut tx.connection, &task.card, &tip.head, &tip.tree).await?;
+    branch::record_tip(tx, &Caller::Runner, project, &tip.name, &tip.head).await?;
+    sqlx::query("UPDATE projects SET merged_at = $2 WHERE id = $1")
+        .bind(project.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Ends a task whose work is in the project branch.
+async fn finish(tx: &mut Tx, task: &Task, sha: &Sha) -> Result<()> {
+    let (id, project) = (&task.card.id, &task.card.project_id);
+    // If it is reopened, its work starts from the project branch, of which a squashed commit is not an ancestor.
+    sqlx::query("UPDATE tasks SET merged_sha = $2, landing_id = NULL, replace_tree = worktree_path IS NOT NULL WHERE id = $1")
+        .bind(id.as_str())
+        .bind(sha)
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(&Caller::Runner, project, id, TaskEvent::Merged { sha: sha.clone() });
+    move_task(tx, &Caller::Runner, task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
+    task_changed(tx, &Caller::Runner, project, id).await
 }
 
 async fn require_approved(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {

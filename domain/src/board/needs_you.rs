@@ -81,6 +81,8 @@ pub enum Decision {
     Land { base_branch: String, tasks: u32 },
     /// The pull request of a project was closed, or its findings came back too often: `POST /api/projects/{id}/publication/settle`.
     PullRequest { address: String, detail: String },
+    /// The upstream of the base branch cannot be fetched. The decision ends when it can be again.
+    BaseNotFetched { base_branch: String, detail: String },
     /// A message to the person who asks that they have not read: `POST /api/messages/{id}/read`.
     Message { message: i64, from: String, excerpt: String },
 }

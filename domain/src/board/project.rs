@@ -12,6 +12,7 @@ use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::base::FetchProblem;
 use crate::runs::evidence::Sha;
 use crate::runs::land::Landing;
 use crate::runs::preview::Preview;
@@ -97,6 +98,9 @@ pub struct Project {
     /// The last push of the project branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Publication>,
+    /// Why the upstream of its base branch cannot be fetched, if that failed the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_problem: Option<FetchProblem>,
     /// The app on its branch, if it runs or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
@@ -138,6 +142,11 @@ pub struct Project {
 }
 
 impl Project {
+    /// The tip that was last landed by a pull request. Its host may have squashed it.
+    pub fn landed_by_pull_request(&self) -> Option<&Sha> {
+        self.landed.as_ref().filter(|landing| landing.pull_request.is_some()).map(|landing| &landing.tip)
+    }
+
     /// Whether the project branch has merged work that the base branch lacks. `has_merged_work` says whether any task was merged.
     pub fn has_unlanded_work(&self, has_merged_work: bool) -> bool {
         has_merged_work && self.integration_head != self.landed_sha
@@ -216,6 +225,10 @@ events! {
         BaseMoved "project_base_moved" { sha: Sha }
         /// New commits of the base branch or its upstream were merged into the project branch.
         BaseMerged "project_base_merged" { base_branch: String, sha: Sha }
+        /// The upstream of the base branch cannot be fetched, so its last known commit counts.
+        BaseNotFetched "project_base_not_fetched" { base_branch: String, detail: String }
+        /// It can be fetched again.
+        BaseFetched "project_base_fetched" { base_branch: String }
         /// Another branch replaced the base branch.
         BaseReplaced "project_base_replaced" { branch: String, sha: Sha }
         /// The repository is in another folder.
@@ -224,7 +237,7 @@ events! {
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
         /// The last landing was undone: the base branch is where it was before.
         LandingUndone "project_landing_undone" { base_branch: String, sha: Sha, before: Sha, tasks: u32 }
-        /// Failed checks or remarks of the pull request came back as a task.
+        /// Failed checks or remarks of the pull request came back as a new task, or to the one that they concern.
         PullRequestSentBack "pull_request_sent_back" { pull_request: String, task: TaskId }
         /// A person has to look at the pull request.
         PullRequestNeedsYou "pull_request_needs_you" { pull_request: String, detail: String }

@@ -126,7 +126,8 @@ pub const TABLE: &[Rule] = &[
     Rule { from: InReview, to: Done, movers: &[Human, Lead], phases: CODER, requirement: Approval },
     Rule { from: InReview, to: InProgress, movers: &[Reviewer, Human, Runner, Lead], phases: CODER, requirement: Comment },
     Rule { from: Done, to: Done, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Independence },
-    Rule { from: Done, to: InProgress, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Reason },
+    // The runner does when the findings about a pull request concern the task.
+    Rule { from: Done, to: InProgress, movers: &[Verifier, Orchestrator, Human, Runner], phases: CODER, requirement: Reason },
     // The planner revises a plan that was sent back with a comment.
     Rule { from: Done, to: InProgress, movers: &[Human], phases: &[AgentKind::Planner], requirement: Reason },
     Rule { from: InProgress, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },

@@ -118,7 +118,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
         Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
         Event::Permission(event) => permission(event, task),
-        Event::Check(event) => event.sentence(task),
+        Event::Check(event) => event.sentence(envelope.task_id.as_ref().map_or("merged work", |id| id.as_str())),
         Event::Preview(event) => event.sentence(envelope.task_id.as_ref().map_or("the project", |id| id.as_str())),
         Event::Checkout(CheckoutEvent::Created { branch }) => format!("created the branch {branch}"),
         Event::Checkout(CheckoutEvent::Removed { rescue: None }) => format!("removed the checkout of {task}"),
@@ -240,13 +240,15 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::BranchMoved { sha } => format!("moved the project branch to {}", short(sha)),
         ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
         ProjectEvent::BaseMerged { base_branch, sha } => format!("merged {base_branch} at {} into the project branch", short(sha)),
+        ProjectEvent::BaseNotFetched { base_branch, detail } => format!("could not fetch {base_branch}: {detail}"),
+        ProjectEvent::BaseFetched { base_branch } => format!("could fetch {base_branch} again"),
         ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),
         ProjectEvent::Relocated { repo_path } => format!("recorded that the repository is in {repo_path}"),
         ProjectEvent::Published { remote, branch, sha, pull_request } => {
             let opened = pull_request.as_ref().map(|url| format!(", with the pull request {url}")).unwrap_or_default();
             format!("pushed {branch} at {} to {remote}{opened}", short(sha))
         }
-        ProjectEvent::PullRequestSentBack { pull_request, task } => format!("created {task} from the findings about {pull_request}"),
+        ProjectEvent::PullRequestSentBack { pull_request, task } => format!("sent the findings about {pull_request} back as {task}"),
         ProjectEvent::PullRequestNeedsYou { pull_request, detail } => format!("asked you to look at {pull_request}: {detail}"),
         ProjectEvent::PullRequestMerged { pull_request, base_branch, tasks, .. } => {
             format!("noticed that {pull_request} was merged into {base_branch}, with {}", count(*tasks, "task"))

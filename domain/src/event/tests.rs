@@ -44,6 +44,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_branch_moved","sha":"a1"}
     {"kind":"project_base_moved","sha":"a1"}
     {"kind":"project_base_merged","base_branch":"main","sha":"a1"}
+    {"kind":"project_base_not_fetched","base_branch":"main","detail":"origin: no route to host"}
+    {"kind":"project_base_fetched","base_branch":"main"}
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
     {"kind":"project_relocated","repo_path":"/home/ann/moved"}
     {"kind":"project_landed","sha":"a1","base_branch":"main","tasks":4}

@@ -14,6 +14,8 @@ use crate::text::excerpt;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
+/// The most approved tasks that are merged together, so that their checks run once for all of them.
+pub const MAX_MERGE_BATCH: usize = 8;
 /// The part of a command that a sentence quotes.
 const QUOTED_CHARACTERS: usize = 120;
 

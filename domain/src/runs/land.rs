@@ -92,6 +92,10 @@ refusals! {
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
         #[error("{base_branch} gained changes that conflict with the project branch, and {task} resolves the conflict; nothing was changed")]
         SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
+        #[error("{base_branch} gained changes, and the checks of {project} run on the merge with them; nothing was changed")]
+        BaseChecking { project: ProjectId, base_branch: String } => Conflict "base-checking",
+        #[error("{base_branch} gained changes, and the checks of {project} cannot run on the merge with them: {why}; nothing was changed")]
+        BaseNotChecked { project: ProjectId, base_branch: String, why: String } => Conflict "base-not-checked",
         #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
         BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
         #[error("{project} has no landing that can be undone")]
@@ -112,6 +116,10 @@ impl LandRefusal {
         match self {
             Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
             Self::SyncPending { task, .. } => format!("Land when {task} is done, or cancel it to land without these changes."),
+            Self::BaseChecking { .. } => "Land again when they have ended.".to_owned(),
+            Self::BaseNotChecked { project, .. } => format!(
+                "Repair the cause, then land again; or run `vibe-relay profile edit {project} --follow-base false` to land without these changes."
+            ),
             Self::CheckoutDirty { files, .. } => format!("{} Then repeat this.", files.steps()),
             Self::NothingToUndo { .. } => "See the landings on its landing page.".to_owned(),
             Self::NotTheLastLanding { .. } => "Undo the last landing first.".to_owned(),

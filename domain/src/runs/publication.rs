@@ -1,5 +1,6 @@
 //! Publishing: the project branch on a remote, and the pull request for it. Must not know which programs do it.
 
+pub mod attribution;
 pub mod host;
 pub mod issue;
 pub mod pull_request;

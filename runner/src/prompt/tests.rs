@@ -38,6 +38,7 @@ fn project() -> Project {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        fetch_problem: None,
         landed: None,
         published: None,
         preview: None,

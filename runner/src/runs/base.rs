@@ -3,6 +3,7 @@
 //! A base that cannot be followed now is followed later, and no other work waits for that. It must not write a branch of the person.
 
 mod fetch;
+mod landing;
 
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use domain::runs::evidence::{Sha, short};
 use repo::{MergeOutcome, RepoError};
 
 use self::fetch::Freshness;
+pub use self::landing::follow_before_landing;
 use super::branch::project_branch;
 use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_repository};
@@ -34,48 +36,53 @@ enum Outcome {
 
 /// Follows the base before the approved commit of a task is merged, with the checks that the merge of the task itself would run.
 pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, task: &TaskId, approved: &Sha) {
-    let checks = Checks::Of { context, task, approved };
-    report(id, follow(&context.db, id, Freshness::Recent, checks).await);
+    let checks = Checks::Of { context, work: vec![(task.clone(), approved.clone())] };
+    report(id, follow(&context.db, id, Freshness::Recent, &checks).await);
 }
 
-/// Follows the base before a run starts from the project branch. A project with checks follows before its merges only.
+/// Follows the base before a run starts from the project branch. A project with checks follows before merges and landings only.
 pub(super) async fn follow_before_start(db: &Db, id: &ProjectId) {
-    report(id, follow(db, id, Freshness::Recent, Checks::None).await);
+    report(id, follow(db, id, Freshness::Recent, &Checks::None).await);
 }
 
-/// Follows the base before the project branch lands on it. A project with checks follows before its merges only.
-pub async fn follow_before_landing(db: &Db, id: &ProjectId) {
-    report(id, follow(db, id, Freshness::Now, Checks::None).await);
+/// How following the base ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Followed {
+    /// The project branch has everything that it can have now. The rest has a task of its own, or is not wanted.
+    AsFarAsPossible,
+    /// The checks could not run on the merge with the base.
+    NotChecked { why: String },
 }
 
-fn report(id: &ProjectId, followed: Result<(), CheckoutError>) {
+fn report(id: &ProjectId, followed: Result<Followed, CheckoutError>) -> Followed {
     match followed {
+        Ok(followed) => return followed,
         // The next step that needs the project branch asks the person about these.
-        Ok(()) | Err(CheckoutError::UnapprovedCommits(_)) => {}
+        Err(CheckoutError::UnapprovedCommits(_)) => {}
         // Somebody else was faster.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => {}
         Err(error) => tracing::warn!(project = %id, %error, "the base branch was not followed; trying again later"),
     }
+    Followed::AsFarAsPossible
 }
 
-/// The work as part of which checks of the project can run.
-#[derive(Clone, Copy)]
+/// Whether checks of the project can run now.
 enum Checks<'a> {
-    /// Nobody: a merge of the base waits for one of a task.
+    /// They cannot, so a project with checks follows later.
     None,
-    /// The merge of an approved commit.
-    Of { context: &'a RunContext, task: &'a TaskId, approved: &'a Sha },
+    /// They can, as part of the merge of `work`, or for a landing without one.
+    Of { context: &'a RunContext, work: Vec<(TaskId, Sha)> },
 }
 
-async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: Checks<'_>) -> Result<(), CheckoutError> {
+async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: &Checks<'_>) -> Result<Followed, CheckoutError> {
     let project = db.project(id).await?;
     if !project.profile.follow_base || project.archived_at.is_some() {
-        return Ok(());
+        return Ok(Followed::AsFarAsPossible);
     }
     fetch::fetch(db, &project, freshness).await;
     let has_checks = !project.profile.checks.full.commands.is_empty();
     if has_checks && matches!(checks, Checks::None) {
-        return Ok(());
+        return Ok(Followed::AsFarAsPossible);
     }
     let (_, tip) = project_branch(db, &project).await?;
     // Its base may have gained commits since.
@@ -83,37 +90,40 @@ async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: Checks<'_
     let (base_branch, base_head) = (project.base_branch.clone(), project.base_head.clone());
     let lacking = with_repository(Path::new(&project.git_dir), move |repository| repository.unmerged_base_tips(&tip, &base_branch, &base_head));
     for sha in lacking.await? {
-        if !follow_tip(db, &project, &sha, checks).await? {
-            break;
+        if let Some(ended) = follow_tip(db, &project, &sha, checks).await? {
+            return Ok(ended);
         }
     }
-    Ok(())
+    Ok(Followed::AsFarAsPossible)
 }
 
-/// Merges one tip. Returns false if that was not possible.
-async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: Checks<'_>) -> Result<bool, CheckoutError> {
+/// Merges one tip. Returns how following ended if that was not possible.
+async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: &Checks<'_>) -> Result<Option<Followed>, CheckoutError> {
+    let ended = Ok(Some(Followed::AsFarAsPossible));
     let (branch, tip) = project_branch(db, project).await?;
     let (head, tree) = match try_merge(project, &branch, &tip, sha).await? {
         Outcome::Merged { head, tree } => (head, tree),
-        Outcome::Nothing => return Ok(true),
+        Outcome::Nothing => return Ok(None),
         Outcome::Conflict(conflicts) => {
             let details = conflicts.to_markdown(short(&tip), short(sha));
-            return request_sync(db, project, &branch, sha, "conflicts in:", &details).await.map(|()| false);
+            request_sync(db, project, &branch, sha, "conflicts in:", &details).await?;
+            return ended;
         }
     };
-    if let Checks::Of { context, task, approved } = checks
+    if let Checks::Of { context, work } = checks
         && !project.profile.checks.full.commands.is_empty()
     {
-        let (project, task) = (project.clone(), task.clone());
-        let subject = Subject { project, task, stage: CheckStage::Full, sha: approved.clone(), commit: head.clone(), tree };
+        let (project, work) = (project.clone(), work.clone());
+        let subject = Subject { project, work, stage: CheckStage::Full, commit: head.clone(), tree };
         match check::check(context, &subject).await? {
             Verdict::Passed => {}
             Verdict::Failed(failed) => {
                 let details = check::results_markdown(&failed);
-                return request_sync(db, &subject.project, &branch, sha, "fails these checks:", &details).await.map(|()| false);
+                request_sync(db, &subject.project, &branch, sha, "fails these checks:", &details).await?;
+                return ended;
             }
-            // The merge of the task itself says why.
-            Verdict::NotRun { .. } | Verdict::Unwanted => return Ok(false),
+            Verdict::NotRun { why } => return Ok(Some(Followed::NotChecked { why })),
+            Verdict::Unwanted => return ended,
         }
     }
     let git_dir = Path::new(&project.git_dir);
@@ -126,14 +136,14 @@ async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: Checks<'_>) -
     .await?;
     let merge = BaseMerge { from: tip, branch, head, base_branch: project.base_branch.clone(), sha: sha.clone() };
     db.record_base_merge(&project.id, merge).await?;
-    Ok(true)
+    Ok(None)
 }
 
 async fn try_merge(project: &Project, branch: &str, tip: &Sha, sha: &Sha) -> Result<Outcome, CheckoutError> {
     let message = format!("Merge {} into {branch}\n\nProject: {}\n", project.base_branch, project.id);
-    let (tip, sha) = (tip.clone(), sha.clone());
+    let (tip, sha, landed) = (tip.clone(), sha.clone(), project.landed_by_pull_request().cloned());
     with_repository(Path::new(&project.git_dir), move |repository| {
-        Ok(match repository.merge_commit(&tip, &sha, &message, &repository.identity("runner")?)? {
+        Ok(match repository.merge_base_commit(&tip, &sha, landed.as_ref(), &message, &repository.identity("runner")?)? {
             MergeOutcome::Merged { already: true, .. } => Outcome::Nothing,
             MergeOutcome::Merged { sha: head, .. } => Outcome::Merged { tree: repository.tree_of(&head)?, head },
             // The lines of the project branch come first, as in the worktree of the coder.

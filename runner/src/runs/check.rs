@@ -7,6 +7,7 @@
 mod command;
 mod outcome;
 pub(crate) mod submission;
+mod turn;
 
 use std::path::PathBuf;
 
@@ -34,11 +35,10 @@ const MAX_STARTS: u32 = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) project: Project,
-    pub(super) task: TaskId,
+    /// The tasks that wait for the result, each with its commit. There are several if their merges are checked together.
+    pub(super) work: Vec<(TaskId, Sha)>,
     pub(super) stage: CheckStage,
-    /// The commit of the task.
-    pub(super) sha: Sha,
-    /// The commit to check out: that of the task, or its merge.
+    /// The commit to check out: that of the task, or the last merge.
     pub(super) commit: Sha,
     pub(super) tree: Sha,
 }
@@ -70,27 +70,39 @@ impl Subject {
         }
     }
 
-    fn state(&self, state: CheckState) -> TaskChecks {
-        let (sha, tree, profile_version) = (self.sha.clone(), self.tree.clone(), self.project.profile_version);
-        TaskChecks { stage: self.stage, state, sha, tree, profile_version }
+    /// Shows on the cards of the tasks how far their checks are.
+    async fn show(&self, db: &Db, state: CheckState) -> db::Result<()> {
+        for (task, sha) in &self.work {
+            let (sha, tree, profile_version) = (sha.clone(), self.tree.clone(), self.project.profile_version);
+            db.set_task_checks(task, TaskChecks { stage: self.stage, state, sha, tree, profile_version }).await?;
+        }
+        Ok(())
     }
 
-    /// Whether the task still waits for these checks.
+    /// Whether all tasks still wait for these checks.
     async fn is_wanted(&self, db: &Db) -> db::Result<bool> {
         let project = db.project(&self.project.id).await?;
-        let is_same = project.profile_version == self.project.profile_version && project.archived_at.is_none();
-        let waits = match self.stage {
-            CheckStage::Quick => db.submission_in_review(&self.task).await?.as_ref() == Some(&self.sha),
-            CheckStage::Full => {
-                let card = db.card(&self.task).await?;
-                card.is_approved() && card.approved_sha.as_ref() == Some(&self.sha)
+        if project.profile_version != self.project.profile_version || project.archived_at.is_some() {
+            return Ok(false);
+        }
+        for (task, sha) in &self.work {
+            let waits = match self.stage {
+                CheckStage::Quick => db.submission_in_review(task).await?.as_ref() == Some(sha),
+                CheckStage::Full => {
+                    let card = db.card(task).await?;
+                    card.is_approved() && card.approved_sha.as_ref() == Some(sha)
+                }
+            };
+            if !waits {
+                return Ok(false);
             }
-        };
-        Ok(is_same && waits)
+        }
+        Ok(true)
     }
 }
 
-/// Runs the commands that have no result on this tree, and shows on the card what all of them showed.
+/// Runs the commands that have no result on this tree, and shows on the cards what all of them showed. A failure of several tasks together is
+/// not shown, because it does not say yet which of them is at fault.
 ///
 /// # Errors
 /// When the repository or the store fails.
@@ -98,22 +110,29 @@ pub(super) async fn check(context: &RunContext, subject: &Subject) -> Result<Ver
     let db = &context.db;
     let results = async || db.check_results(&subject.project.id, &subject.tree, subject.project.profile_version).await;
     let commands = &subject.list().commands;
-    let to_run: Vec<String> = missing(commands, &results().await?).into_iter().cloned().collect();
-    if !to_run.is_empty() {
-        db.set_task_checks(&subject.task, subject.state(CheckState::Running)).await?;
+    if !missing(commands, &results().await?).is_empty() {
+        let _turn = turn::take(db, &subject.project.id).await;
+        // The one before may have run the same commands.
+        let to_run: Vec<String> = missing(commands, &results().await?).into_iter().cloned().collect();
+        subject.show(db, CheckState::Running).await?;
         match run_all(context, subject, &to_run).await? {
             None => {}
             Some(verdict) => {
-                db.set_task_checks(&subject.task, subject.state(CheckState::NotRun)).await?;
+                subject.show(db, CheckState::NotRun).await?;
                 return Ok(verdict);
             }
         }
     }
     let results = results().await?;
     let failed: Vec<CheckResult> = failed(commands, &results).into_iter().cloned().collect();
-    let state = if failed.is_empty() { CheckState::Passed } else { CheckState::Failed };
-    db.set_task_checks(&subject.task, subject.state(state)).await?;
-    Ok(if failed.is_empty() { Verdict::Passed } else { Verdict::Failed(failed) })
+    if failed.is_empty() {
+        subject.show(db, CheckState::Passed).await?;
+        return Ok(Verdict::Passed);
+    }
+    if let [_] = subject.work.as_slice() {
+        subject.show(db, CheckState::Failed).await?;
+    }
+    Ok(Verdict::Failed(failed))
 }
 
 /// Runs commands one after another, all of them even if one fails. Returns why that ended early, if it did.
@@ -132,7 +151,8 @@ async fn run_all(context: &RunContext, subject: &Subject, commands: &[String]) -
             }
         };
         let result = result(subject, line, attempt, ended, output);
-        context.db.record_check_result(&subject.task, result).await?;
+        let task = if let [(task, _)] = subject.work.as_slice() { Some(task) } else { None };
+        context.db.record_check_result(&subject.project.id, task, result).await?;
     }
     place.remove_oldest().await;
     Ok(None)

@@ -1,7 +1,9 @@
-//! One step of the merge queue: merges an approved commit into the project branch, or returns it to its coder with the reason.
+//! One step of the merge queue: merges an approved commit into the project branch, or returns it to its coder with the reason. `batch` does so
+//! for several tasks at once.
 //!
 //! It must not choose the task; the schedule did.
 
+mod batch;
 pub(super) mod conflict;
 mod message;
 
@@ -17,6 +19,7 @@ use domain::runs::evidence::Sha;
 use domain::runs::profile::MergeStyle;
 use repo::{MergeOutcome, RepoError};
 
+pub(crate) use self::batch::merge_all;
 use self::conflict::Conflicts;
 use super::base;
 use super::branch::{self, project_branch};
@@ -50,9 +53,7 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    // The base must become an ancestor of the project branch.
-    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
-    let style = if is_sync { MergeStyle::Merge } else { project.profile.merge_style };
+    let style = style_of(db, &project, id).await?;
     let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style };
     if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
         return Ok(());
@@ -70,6 +71,13 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     settled(db, id, &sha, recorded).await
 }
 
+/// How the work of a task comes to the project branch.
+async fn style_of(db: &Db, project: &Project, id: &TaskId) -> db::Result<MergeStyle> {
+    // The base must become an ancestor of the project branch.
+    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
+    Ok(if is_sync { MergeStyle::Merge } else { project.profile.merge_style })
+}
+
 /// Runs the checks of the project on the merge, before the branch moves. Returns false if there is nothing to merge for now: the task went back
 /// to its coder, or waits for the person.
 async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool, CheckoutError> {
@@ -81,7 +89,7 @@ async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool
     if project.integration_head.as_ref() == Some(&head) {
         return Ok(true);
     }
-    let subject = Subject { project, task: id.clone(), stage: CheckStage::Full, sha: sha.clone(), commit: head, tree };
+    let subject = Subject { project, work: vec![(id.clone(), sha.clone())], stage: CheckStage::Full, commit: head, tree };
     match check::check(context, &subject).await? {
         Verdict::Passed => Ok(db.may_record_merge(id, sha, &subject.tree).await?),
         Verdict::Unwanted => Ok(false),

@@ -37,15 +37,15 @@ use prepare::{StartFailure, checkout_failed, prepare};
 
 /// Everything that any run needs.
 #[derive(Debug, Clone)]
-pub(crate) struct RunContext {
-    pub(crate) db: Db,
+pub struct RunContext {
+    pub db: Db,
     /// Changes while the server runs, when the configuration file does.
-    pub(crate) config: watch::Receiver<LiveConfig>,
+    pub config: watch::Receiver<LiveConfig>,
     /// This program, which also serves as the shim and as the agents' bridge to the board.
-    pub(crate) programs: Programs,
-    pub(crate) activity: watch::Sender<ActivityLines>,
+    pub programs: Programs,
+    pub activity: watch::Sender<ActivityLines>,
     /// The sandbox of the next agents, for those who ask.
-    pub(crate) sandbox: watch::Sender<Option<SandboxStatus>>,
+    pub sandbox: watch::Sender<Option<SandboxStatus>>,
 }
 
 impl RunContext {

@@ -2,8 +2,6 @@
 //!
 //! It must not know how many agents may work at once; `slots` decides that.
 
-use std::collections::BTreeSet;
-
 use db::TaskSnapshot;
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
@@ -26,7 +24,7 @@ impl<'a> Scheduler<'a> {
     /// Sets the wait reason of every open task without a run, or makes it a candidate.
     pub(super) fn classify_open_tasks(&mut self) -> Vec<Candidate<'a>> {
         let mut candidates = Vec::new();
-        let mut merging: BTreeSet<&str> = self.merging_repositories();
+        let mut queue = self.merge_queue();
         let mut checking = self.checking_projects();
         let state = self.state;
         for known in state.tasks.iter().filter(|known| known.task.card.status.is_open()) {
@@ -73,13 +71,7 @@ impl<'a> Scheduler<'a> {
                 continue;
             }
             if card.is_approved() {
-                let may_check = !self.has_checks(card) || !checking.contains(&card.project_id);
-                if may_check && merging.insert(self.repository(card)) {
-                    if self.has_checks(card) {
-                        checking.insert(&card.project_id);
-                    }
-                    self.schedule.actions.push(Action::Merge { task: card.id.clone() });
-                }
+                self.queue_merge(card, &mut queue, &mut checking);
                 self.set_wait_reason(card, Some(WaitReason::MergeQueued));
                 continue;
             }
@@ -144,16 +136,6 @@ impl<'a> Scheduler<'a> {
     fn hand_over(&self, card: &Card) -> Option<HandOverReason> {
         let run = card.run.as_ref()?;
         self.state.live.iter().find(|live| live.id == run.id)?.hand_over.clone()
-    }
-
-    /// Repositories with a merge in progress.
-    fn merging_repositories(&self) -> BTreeSet<&'a str> {
-        let cards = self.state.tasks.iter().map(|known| &known.task.card);
-        cards.filter(|card| card.is_approved() && self.busy.contains(&card.id)).map(|card| self.repository(card)).collect()
-    }
-
-    fn repository(&self, card: &Card) -> &'a str {
-        self.state.projects.get(&card.project_id).map_or("", |project| project.git_dir.as_str())
     }
 
     /// Flags a task whose assignee is unresponsive, or clears the flag. Returns whether it flagged the task.

@@ -18,8 +18,10 @@ pub(super) const ERROR_PAUSE: Duration = Duration::from_secs(60);
 /// The subject of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum JobKey {
-    /// A run, a merge, a check or a cleanup. Nothing else is scheduled for the task meanwhile.
+    /// A run, a check or a cleanup. Nothing else is scheduled for the task meanwhile.
     Task(TaskId),
+    /// A merge. Nothing else is scheduled for its tasks meanwhile, also not for those that it has finished already.
+    Merge(Vec<TaskId>),
     /// A look at the project branch, asked for on this task. The task itself stays free.
     BranchCheck(TaskId),
     /// The removal of what is left of a deleted project.
@@ -35,9 +37,19 @@ pub(super) enum JobKey {
 }
 
 impl JobKey {
+    /// The tasks for which nothing else is scheduled.
+    fn tasks(&self) -> &[TaskId] {
+        match self {
+            Self::Task(task) => std::slice::from_ref(task),
+            Self::Merge(tasks) => tasks,
+            _ => &[],
+        }
+    }
+
     /// Names the task in every line of the log about it.
     fn span(&self) -> Span {
         match self {
+            Self::Merge(tasks) => tracing::info_span!("job", task = tasks.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" ")),
             Self::Task(task) | Self::BranchCheck(task) => tracing::info_span!("job", %task),
             Self::Removal(project) => tracing::info_span!("job", %project),
             Self::Unlock(git_dir) => tracing::info_span!("job", repository = git_dir),
@@ -86,7 +98,7 @@ impl Jobs {
             let id = job.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
             let Some(key) = self.keys.remove(&id) else { continue };
             self.running.remove(&key);
-            if let JobKey::Task(task) = &key {
+            for task in key.tasks() {
                 self.busy_tasks.remove(task);
             }
             match job {
@@ -113,9 +125,7 @@ impl Jobs {
         if !self.running.insert(key.clone()) {
             return;
         }
-        if let JobKey::Task(task) = &key {
-            self.busy_tasks.insert(task.clone());
-        }
+        self.busy_tasks.extend(key.tasks().iter().cloned());
         let job = self.set.spawn(work);
         self.keys.insert(job.id(), key);
     }

@@ -75,9 +75,11 @@ impl Repositories {
 /// The task whose repository an action uses.
 fn repository_task(action: &Action) -> Option<&TaskId> {
     match action {
-        Action::Start { task, .. } | Action::Check { task } | Action::Merge { task } | Action::Clean { task } | Action::RecheckBranch { task } => {
-            Some(task)
-        }
+        Action::Start { task, .. }
+        | Action::Check { task }
+        | Action::Merge { task, .. }
+        | Action::Clean { task }
+        | Action::RecheckBranch { task } => Some(task),
         _ => None,
     }
 }

@@ -34,7 +34,7 @@ async fn tick_merges_approved_work_and_cleans_up() {
     let (path, _) = board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
     tick(&mut supervisor).await;
-    assert_eq!(supervisor.jobs.join_next().await, JobKey::Task(task.clone()));
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::Merge(vec![task.clone()]));
     assert!(board.read(&task).await.merged_sha.is_some());
     tick(&mut supervisor).await;
     supervisor.jobs.join_next().await;
@@ -51,10 +51,10 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     board.approve(&task).await;
     let mut supervisor = Supervisor::new(board.context());
     tick(&mut supervisor).await;
-    assert!(!supervisor.jobs.is_running(&JobKey::Task(task.clone())));
+    assert!(!supervisor.jobs.is_running(&JobKey::Merge(vec![task.clone()])));
     assert_eq!(supervisor.jobs.join_next().await, JobKey::Unlock(board.project.git_dir.clone()));
     tick(&mut supervisor).await;
-    assert!(supervisor.jobs.is_running(&JobKey::Task(task)));
+    assert!(supervisor.jobs.is_running(&JobKey::Merge(vec![task])));
 }
 
 #[tokio::test]
@@ -204,6 +204,6 @@ async fn protected_change_is_merged_after_a_person_approved_it() {
 
     board.approve(&task).await;
     tick(&mut supervisor).await;
-    assert_eq!(supervisor.jobs.join_next().await, JobKey::Task(task.clone()));
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::Merge(vec![task.clone()]));
     assert!(board.read(&task).await.merged_sha.is_some());
 }

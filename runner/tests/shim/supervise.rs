@@ -22,6 +22,7 @@ use domain::runs::sandbox::SandboxTier;
 use domain::runs::tick::Ticks;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
+use runner::RunContext;
 use runner::process::Programs;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -103,8 +104,8 @@ impl Bench {
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity, ticks) = (CancellationToken::new(), watch::Sender::default(), watch::Sender::new(Ticks::new(db::now())));
         let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
-        let sandbox = watch::Sender::new(None);
-        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, sandbox, ticks, shutdown.clone());
+        let (db, programs, sandbox) = (self.db.clone(), Programs::at(this_program()), watch::Sender::new(None));
+        let work = runner::supervise(RunContext { db, config, programs, activity, sandbox }, ticks, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

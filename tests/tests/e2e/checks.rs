@@ -1,7 +1,11 @@
-//! Checks with real agents: red work goes back before a review, the reviewer sees what passed, and a flaky check on a merge runs again.
+//! Checks with agents: red work goes back before a review, the reviewer sees what passed, and a flaky check on a merge runs again. Tasks that
+//! wait together are checked together.
+
+use std::collections::BTreeSet;
 
 use domain::board::comment::AuthorRole;
 use domain::board::project::Project;
+use domain::board::reducer::Board;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::check::{CheckStage, CheckState, StageResults};
 use domain::runs::profile::Profile;
@@ -9,8 +13,9 @@ use domain::runs::profile::checks::{CheckList, Checks};
 use domain::wire::{List, NewProject};
 use tests::git::git;
 
-use crate::support::{self, add, done};
+use crate::support::{self, add, done, open, reached};
 
+const BATCH: &str = include_str!("../../scenarios/batch.json");
 const SCENARIO: &str = include_str!("../../scenarios/checks.json");
 const QUICK: &str = "grep -q right answer.txt || { echo \"expected right, found $(cat answer.txt)\"; exit 1; }";
 /// Fails the first time, as a test does that depends on the time.
@@ -57,4 +62,48 @@ async fn red_checks_return_work_and_a_flaky_one_on_a_merge_runs_again() {
     assert_eq!(landed, "right");
     let tree = git(&server.repository(), &["rev-parse", &format!("{}^{{tree}}", project.integration_branch)]).unwrap();
     assert_eq!(tree, full.checks.tree, "the project branch has the files that were checked");
+}
+
+/// Notes the files that it sees, and waits at a gate.
+const COUNTED: &str = "cat TASK-*.txt | tr '\\n' ' ' >> ../../../seen; echo >> ../../../seen; touch ../../../check.reached; \
+    until [ -e ../../../check.open ]; do sleep 0.05; done; ! grep wrong TASK-*.txt";
+
+#[tokio::test]
+async fn tasks_that_wait_for_a_merge_are_checked_together_and_the_red_one_goes_back_alone() {
+    let server = support::scripted(BATCH).await;
+    let full = CheckList { commands: vec![COUNTED.to_owned()], minutes: 5 };
+    let profile = Profile { checks: Checks { full, ..Checks::default() }, ..Profile::default() };
+    let new = NewProject {
+        title: "Busy".to_owned(),
+        repo_path: Some(server.repository().display().to_string()),
+        plan: Some(false),
+        profile: Some(profile),
+        ..NewProject::default()
+    };
+    let project: Project = server.post("/api/projects", &new).await.unwrap();
+    let first = add(&server, &project.id, "right").await;
+    reached(&server, "check").await;
+    let mut waiting = Vec::new();
+    for number in 0..8 {
+        waiting.push(add(&server, &project.id, if number == 3 { "wrong" } else { "right" }).await);
+    }
+    let all_wait = |board: &Board| waiting.iter().all(|task| board.card(task).is_some_and(|card| card.is_approved() && card.run.is_none()));
+    server.until(&project.id, "eight tasks wait for their merge", all_wait).await;
+    open(&server, "check");
+    for task in [&first].into_iter().chain(&waiting) {
+        done(&server, &project.id, task).await;
+    }
+    let seen = std::fs::read_to_string(server.root().join("seen")).unwrap();
+    let checked = seen.lines().collect::<BTreeSet<_>>().len();
+    // The first, eight together, three halvings, those after the red one, and the repaired one.
+    assert!(checked <= 7, "{checked} merges were checked instead of 10:\n{seen}");
+    for task in &waiting {
+        let view = server.task(task).await.unwrap();
+        assert_eq!(view.task.review_rounds, u32::from(*task == waiting[3]), "{task}");
+    }
+    let comments = server.comments(&waiting[3]).await.unwrap();
+    let tail = format!("    {}.txt:wrong", waiting[3]);
+    assert!(comments.iter().any(|view| view.comment.content.contains(&tail)), "{comments:?}");
+    let log = git(&server.repository(), &["log", "--first-parent", "--format=%s", &format!("main..{}", project.integration_branch)]).unwrap();
+    assert_eq!(log.lines().count(), 9, "each task has its own merge:\n{log}");
 }

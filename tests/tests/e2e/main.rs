@@ -43,6 +43,7 @@ mod permissions;
 mod pipeline;
 mod preview;
 mod profile;
+mod pull_request;
 mod questions;
 mod recovery;
 mod report;

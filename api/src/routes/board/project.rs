@@ -103,7 +103,9 @@ pub(crate) async fn edit_project(
     let _exclusive = repo::exclusive(&git_dir).await?;
     let project = state.db.project(&id).await?;
     let base = repo::in_lane(&git_dir, Effort::Long, move || {
-        Repository::open(Path::new(&project.git_dir))?.base_evidence(&branch, &project.base_head, project.landed_sha.as_ref())
+        // `landed_sha` may be a later merge of the base, which only the project branch has.
+        let landed = project.landed_sha.as_ref().and(project.landed.as_ref()).map(|landing| &landing.tip);
+        Repository::open(Path::new(&project.git_dir))?.base_evidence(&branch, &project.base_head, landed)
     });
     Ok(Json(state.db.edit_project(&caller, &id, patch, Some(base.await??)).await?))
 }

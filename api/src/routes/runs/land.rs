@@ -39,7 +39,7 @@ const MAX_COUNTED: usize = 10_000;
         (
             status = 409,
             description = "Landing would bring back the commits in `returning`, which were removed from the base branch; or a task first brings \
-                           conflicting changes of the base branch together."
+                           conflicting changes of the base branch together; or the checks run, or cannot run, on the merge with them."
         )
     )
 )]
@@ -55,7 +55,7 @@ pub(crate) async fn land_project(
 
 /// Lands the project branch together with what its base gained meanwhile.
 async fn follow_and_land(state: AppState, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
-    (state.follow_base)(id.clone()).await;
+    (state.follow_base)(id.clone()).await?;
     if let Some(task) = state.db.open_sync_task(&id).await? {
         let base_branch = state.db.project(&id).await?.base_branch;
         return Err(LandRefusal::SyncPending { base_branch, task }.into());

@@ -55,7 +55,7 @@ impl Board {
             publish: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
             can_open: std::sync::Arc::new(|_| Box::pin(async { false })),
             import_issue: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
-            follow_base: std::sync::Arc::new(|_| Box::pin(async {})),
+            follow_base: std::sync::Arc::new(|_| Box::pin(async { Ok(()) })),
             update_checkout: std::sync::Arc::new(|_, _| Box::pin(async { Err(db::Error::Closed) })),
             map_code: std::sync::Arc::new(|_| Box::pin(async { Err(db::Error::Closed) })),
             shutdown: shutdown.clone(),

@@ -65,6 +65,10 @@ pub(crate) async fn read(connection: &mut SqliteConnection, caller: &Caller) -> 
         items.push(of_project(id, project.merged_at.unwrap_or(project.updated_at), land));
     }
     for project in projects.values() {
+        if let Some(problem) = project.fetch_problem.clone().filter(|_| project.profile.follow_base) {
+            let decision = Decision::BaseNotFetched { base_branch: problem.base_branch, detail: problem.detail };
+            items.push(of_project(project.id.clone(), problem.since, decision));
+        }
         let Some(published) = &project.published else { continue };
         let (Some(status), Some(address)) = (&published.status, &published.pull_request) else { continue };
         if let Some(detail) = status.needs_you.clone() {

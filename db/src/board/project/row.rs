@@ -63,6 +63,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         landed_sha: row.try_get("landed_sha")?,
         landed: landing_of(row)?,
         published: json(row, "published")?,
+        fetch_problem: json(row, "fetch_problem")?,
         preview: json(row, "preview")?,
         merged_at: optional(row, "merged_at")?,
         profile: json(row, "profile")?.unwrap_or_default(),

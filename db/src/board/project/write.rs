@@ -13,13 +13,15 @@ use crate::error::Result;
 
 /// Replaces the base branch. Work that the new one lacks can be landed again.
 pub(crate) async fn replace_base(tx: &mut Tx, caller: &Caller, id: &ProjectId, base: BaseEvidence) -> Result<()> {
-    sqlx::query("UPDATE projects SET base_branch = $2, base_head = $3, landed_sha = CASE WHEN $4 THEN landed_sha END WHERE id = $1")
-        .bind(id.as_str())
-        .bind(&base.branch)
-        .bind(&base.base_head)
-        .bind(base.holds_landed)
-        .execute(&mut tx.connection)
-        .await?;
+    sqlx::query(
+        "UPDATE projects SET base_branch = $2, base_head = $3, landed_sha = CASE WHEN $4 THEN landed_sha END, fetch_problem = NULL WHERE id = $1",
+    )
+    .bind(id.as_str())
+    .bind(&base.branch)
+    .bind(&base.base_head)
+    .bind(base.holds_landed)
+    .execute(&mut tx.connection)
+    .await?;
     if !base.holds_landed {
         sqlx::query("UPDATE tasks SET landing_id = NULL WHERE project_id = $1 AND landing_id IS NOT NULL")
             .bind(id.as_str())

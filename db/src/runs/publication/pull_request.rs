@@ -5,7 +5,7 @@ use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::Sha;
+use domain::runs::evidence::{EvidenceResult, Sha};
 use domain::runs::publication::pull_request::{PullRequestState, PullRequestStatus};
 use domain::runs::publication::task_text::TaskText;
 use domain::runs::publication::{Publication, PublicationRefusal};
@@ -14,9 +14,12 @@ use sqlx::AssertSqlSafe;
 use crate::board::finished::write as finished;
 use crate::board::project::row::{self as projects, select_project};
 use crate::board::task::row as tasks;
+use crate::board::task::row::wrong_status;
+use crate::board::task::write::change::MoveRequest;
 use crate::board::task::write::{NewTaskRow, insert};
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
+use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -69,18 +72,34 @@ impl Db {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                let mut published = published(tx, &id).await?;
+                let published = published(tx, &id).await?;
                 let (fields, phase) = (fields_of(text)?, AgentKind::Coder);
                 let row = NewTaskRow { project: id.clone(), parent: None, fields, phase, status: Status::Backlog, held_by: None, round: None };
                 let task = insert(tx, &Caller::Runner, row).await?;
-                let mut status = published.status.take().unwrap_or_default();
-                status.sent_back += 1;
-                status.seen.extend(seen);
-                status.task = Some(task.clone());
-                published.status = Some(status);
-                store(tx, &id, &published).await?;
-                let pull_request = published.pull_request.unwrap_or_default();
-                tx.record_for_project(&Caller::Runner, &id, ProjectEvent::PullRequestSentBack { pull_request, task: task.clone() });
+                sent_back(tx, &id, published, seen, &task).await?;
+                task_changed(tx, &Caller::Runner, &id, &task).await?;
+                tasks::task(&mut tx.connection, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Sends failed checks and remarks, which are named by `seen`, back to the task that they concern: it is open again, with `reason`.
+    ///
+    /// # Errors
+    /// When the project has no publication, or the task is not a finished one of its coders.
+    pub async fn reopen_for_pull_request(&self, id: &ProjectId, task: &TaskId, seen: Vec<String>, reason: &str) -> Result<Task> {
+        let (id, task, reason) = (id.clone(), task.clone(), reason.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let published = published(tx, &id).await?;
+                let concerned = tasks::task(&mut tx.connection, &task).await?;
+                if concerned.card.project_id != id || concerned.card.status != Status::Done {
+                    return Err(wrong_status(&concerned.card, "it is not a finished task of this project", "Read it again.").into());
+                }
+                let back = MoveRequest { to: Status::InProgress, reason: Some(reason), merge: false };
+                move_task(tx, &Caller::Runner, &concerned, &back, &EvidenceResult::Nothing).await?;
+                sent_back(tx, &id, published, seen, &task).await?;
                 task_changed(tx, &Caller::Runner, &id, &task).await?;
                 tasks::task(&mut tx.connection, &task).await
             })
@@ -206,6 +225,19 @@ impl Db {
         })
         .await
     }
+}
+
+/// Records the task to which findings came back.
+async fn sent_back(tx: &mut Tx, id: &ProjectId, mut published: Publication, seen: Vec<String>, task: &TaskId) -> Result<()> {
+    let mut status = published.status.take().unwrap_or_default();
+    status.sent_back += 1;
+    status.seen.extend(seen);
+    status.task = Some(task.clone());
+    published.status = Some(status);
+    store(tx, id, &published).await?;
+    let pull_request = published.pull_request.unwrap_or_default();
+    tx.record_for_project(&Caller::Runner, id, ProjectEvent::PullRequestSentBack { pull_request, task: task.clone() });
+    Ok(())
 }
 
 async fn published(tx: &mut Tx, id: &ProjectId) -> Result<Publication> {

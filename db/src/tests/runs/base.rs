@@ -1,5 +1,6 @@
 //! Following the base branch: recorded merges, and at most one task for a conflict.
 
+use domain::board::needs_you::Decision;
 use domain::board::project::ProjectStatus;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
@@ -40,6 +41,24 @@ async fn base_alone_gives_nothing_to_land() {
     store.db.record_landing(&Caller::owner(), &store.project, landing("with main", "landed")).await.unwrap();
     store.db.record_base_merge(&store.project, merge("with main", "with more")).await.unwrap();
     assert!(!store.project().await.has_unlanded_work(true));
+}
+
+#[tokio::test]
+async fn fetch_that_fails_needs_the_person_until_one_succeeds() {
+    let store = Store::board().await;
+    let seq = store.db.latest();
+    for detail in ["origin: no route to host", "origin: timed out"] {
+        store.db.record_fetch(&store.project, Some(detail)).await.unwrap();
+    }
+    let needed = store.db.needs_you(&Caller::owner()).await.unwrap().items;
+    let expected = Decision::BaseNotFetched { base_branch: "main".to_owned(), detail: "origin: no route to host".to_owned() };
+    assert_eq!(needed.iter().map(|item| (&item.decision, item.agent_waits)).collect::<Vec<_>>(), [(&expected, false)]);
+    for _ in 0..2 {
+        store.db.record_fetch(&store.project, None).await.unwrap();
+    }
+    assert_eq!(store.db.needs_you(&Caller::owner()).await.unwrap().items, []);
+    assert_eq!(store.kinds_since(seq).await, ["project_base_not_fetched", "project_base_fetched"], "not once for each try");
+    store.check_fold().await;
 }
 
 #[tokio::test]

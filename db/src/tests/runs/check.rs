@@ -41,7 +41,7 @@ impl Store {
 
     async fn checked(&self, task: &TaskId, command: &str, outcome: CheckOutcome, tree: &str) {
         let result = self.result(command, outcome, tree).await;
-        self.db.record_check_result(task, result).await.unwrap();
+        self.db.record_check_result(&self.project, Some(task), result).await.unwrap();
     }
 
     async fn approved(&self, title: &str) -> TaskId {
@@ -81,6 +81,39 @@ async fn merge_is_refused_until_every_check_passed_on_its_files() {
     }
     let done = store.db.record_merge(&task, "head", BRANCH, "merge", "tree").await.unwrap();
     assert_eq!(done.card.status, Status::Done);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn merges_are_recorded_together_once_the_files_of_the_last_passed() {
+    let store = Store::board().await;
+    store.set_checks(&[], &["test"]).await;
+    let tasks = [store.approved("One").await, store.approved("Two").await, store.approved("Three").await];
+    let merge = async |shas: [&str; 3]| {
+        let merged = tasks.iter().cloned().zip(shas.map(str::to_owned)).collect();
+        store.db.record_merges(merged, BRANCH, "third merge", "third tree").await
+    };
+    let before = store.dump().await;
+    assert_eq!(code(merge(["head"; 3]).await), "checks-not-passed");
+    assert_eq!(store.dump().await, before);
+    for tree in ["first tree", "third tree"] {
+        store.checked(&tasks[0], "test", CheckOutcome::Passed, tree).await;
+    }
+    let before = store.dump().await;
+    assert_eq!(code(merge(["head", "other", "head"]).await), "not-now", "one is not approved at that commit");
+    assert_eq!(store.dump().await, before, "so none is recorded");
+    let seq = store.db.latest();
+    merge(["head"; 3]).await.unwrap();
+    let of_each = ["task_merged", "task_moved", "agent_left"];
+    let expected: Vec<&str> = ["project_branch_moved"].into_iter().chain(of_each.repeat(3)).chain(["project_completed"]).collect();
+    assert_eq!(store.kinds_since(seq).await, expected, "the branch moved once");
+    for task in &tasks {
+        assert_eq!(store.card(task).await.status, Status::Done);
+    }
+    assert_eq!(store.project().await.integration_head.as_deref(), Some("third merge"));
+    let seq = store.db.latest();
+    store.db.record_merges(Vec::new(), BRANCH, "third merge", "third tree").await.unwrap();
+    assert_eq!(store.db.latest(), seq);
     store.check_fold().await;
 }
 

@@ -1,7 +1,9 @@
 //! Pull requests of projects: which are followed, and what came of them.
 
+use domain::board::comment::AuthorRole;
 use domain::board::needs_you::Decision;
-use domain::board::status::HeldBy;
+use domain::board::status::{HeldBy, Status};
+use domain::id::TaskId;
 use domain::runs::publication::issue::Issue;
 use domain::runs::publication::pull_request::PullRequestState;
 use domain::runs::publication::task_text::TaskText;
@@ -79,6 +81,27 @@ async fn merged_pull_request_brings_the_tasks_that_it_has() {
     assert_eq!(facts.tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>(), [two]);
     assert_eq!(code(db.landing_to_undo(id, None).await), "nothing-to-undo", "it is on the remote");
     assert_eq!(db.followed_projects().await.unwrap(), []);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn findings_reopen_a_finished_task_and_no_other() {
+    let store = Store::board().await;
+    let (db, id) = (&store.db, &store.project);
+    let (done, open) = (store.task("One").await, store.task("Two").await);
+    store.complete(&done).await;
+    let reopen = async |task: &TaskId| db.reopen_for_pull_request(id, task, vec!["review 1".to_owned()], "Use a map.").await;
+    assert_eq!(code(reopen(&done).await), "nothing-to-settle", "nothing was pushed");
+    db.record_publication(&Caller::owner(), id, publication("one")).await.unwrap();
+    let before = store.dump().await;
+    assert_eq!(code(reopen(&open).await), "not-now", "it is not finished");
+    assert_eq!(store.dump().await, before);
+    let task = reopen(&done).await.unwrap();
+    assert_eq!((task.card.status, task.card.approved_sha), (Status::InProgress, None));
+    let status = store.project().await.published.unwrap().status.unwrap();
+    assert_eq!((status.sent_back, status.task, status.seen), (1, Some(done.clone()), vec!["review 1".to_owned()]));
+    let comment = db.comments(&done).await.unwrap().pop().unwrap();
+    assert_eq!((comment.author_role, comment.content.as_str()), (AuthorRole::Runner, "Use a map."));
     store.check_fold().await;
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn project() -> Project {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        fetch_problem: None,
         landed: None,
         published: None,
         preview: None,

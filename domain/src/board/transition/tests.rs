@@ -12,7 +12,7 @@ const LEGAL: &[(&str, &str, &str)] = &[
     ("planner", "runner", "b>p"),
     ("orchestrator", "runner", "b>p"),
     ("reviewer", "runner", "b>p"),
-    ("coder", "runner", "b>p r>d r>p"),
+    ("coder", "runner", "b>p r>d r>p d>p"),
     ("oracle", "runner", "b>p p>d b>d d>b c>b"),
     ("planner", "planner", "p>d"),
     ("orchestrator", "planner", "p>d"),
@@ -71,7 +71,7 @@ fn no_two_rules_cover_the_same_move() {
 #[test]
 fn columns_and_targets_come_from_the_table() {
     assert_eq!(target_columns(AgentKind::Coder, InReview, Human), [(InProgress, Comment), (Done, Approval), (Cancelled, Reason)]);
-    assert_eq!(target_columns(AgentKind::Coder, Done, Runner), []);
+    assert_eq!(target_columns(AgentKind::Coder, Cancelled, Runner), []);
     let all: Vec<Status> = targets(AgentKind::Planner, InProgress).into_iter().map(|target| target.to).collect();
     assert_eq!(all, [Done, Backlog, Cancelled]);
 }

@@ -54,6 +54,8 @@ pub(super) fn every() -> Vec<Event> {
         ProjectEvent::BranchMoved { sha: sha() }.into(),
         ProjectEvent::BaseMoved { sha: sha() }.into(),
         ProjectEvent::BaseMerged { base_branch: "main".to_owned(), sha: sha() }.into(),
+        ProjectEvent::BaseNotFetched { base_branch: "main".to_owned(), detail: "origin: no route to host".to_owned() }.into(),
+        ProjectEvent::BaseFetched { base_branch: "main".to_owned() }.into(),
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
         ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
         ProjectEvent::Landed { sha: sha(), base_branch: "main".to_owned(), tasks: 4 }.into(),

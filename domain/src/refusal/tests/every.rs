@@ -102,6 +102,9 @@ pub(super) fn every() -> Vec<Refusal> {
         CommentRefusal::NotYours { comment: CommentId::new(4), author: "coder".to_owned() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::SyncPending { base_branch: "main".to_owned(), task: TaskId::new(7) }.into(),
+        LandRefusal::BaseChecking { project: ProjectId::new(1), base_branch: "main".to_owned() }.into(),
+        LandRefusal::BaseNotChecked { project: ProjectId::new(1), base_branch: "main".to_owned(), why: "`npm ci` ended with exit code 1".to_owned() }
+            .into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
         ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
         ProjectRefusal::AtWork { project: ProjectId::new(1), runs: vec![RunId::new(3)], taken_over: vec![TaskId::new(2)] }.into(),

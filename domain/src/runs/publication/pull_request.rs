@@ -12,6 +12,8 @@ use crate::vocabulary::vocabulary;
 
 /// How often checks and remarks come back as a task before a person has to look.
 pub const MAX_SENT_BACK: u32 = 2;
+/// Begins a comment in the conversation that a coder shall follow. Other comments are talk among people.
+pub const REQUEST_MARK: &str = "/vibe-relay";
 /// The parts of logs and of remarks that a task repeats, in characters.
 const LOG_CHARACTERS: usize = 6_000;
 const REMARK_CHARACTERS: usize = 8_000;
@@ -73,6 +75,13 @@ pub struct FailedCheck {
     pub run: Option<String>,
     /// The end of its log.
     pub log: String,
+}
+
+/// Returns the text of a comment in the conversation of a pull request if it is a request to the board: it begins with [`REQUEST_MARK`].
+pub fn request_in(comment: &str) -> Option<&str> {
+    let rest = comment.trim_start().strip_prefix(REQUEST_MARK)?;
+    let is_whole = rest.starts_with(|letter: char| letter.is_whitespace() || letter == ':');
+    Some(rest.trim_start_matches(':').trim()).filter(|text| is_whole && !text.is_empty())
 }
 
 /// A review or a comment.
@@ -219,6 +228,15 @@ mod tests {
         assert_eq!(detail, "lint failed, after its findings came back to a coder 2 times");
         for (state, expected) in [(PullRequestState::Merged, NextStep::Merged), (PullRequestState::Closed, NextStep::Closed)] {
             assert_eq!(known.next_step(&news(state, &["lint"], &[]), &pushed, true), expected);
+        }
+    }
+
+    #[test]
+    fn comment_with_the_mark_is_a_request() {
+        assert_eq!(request_in(" /vibe-relay Sort the menu.\nBy name."), Some("Sort the menu.\nBy name."));
+        assert_eq!(request_in("/vibe-relay: sort it"), Some("sort it"));
+        for talk in ["Nice.", "Ask /vibe-relay to sort it", "/vibe-relays", "/vibe-relay", "/vibe-relay  \n"] {
+            assert_eq!(request_in(talk), None, "{talk}");
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::board::card::Card;
 use crate::board::project::Project;
 use crate::runs::check::CheckState;
+use crate::runs::publication::pull_request::REQUEST_MARK;
 
 /// The tasks that it names.
 const MAX_TASKS: usize = 100;
@@ -18,7 +19,11 @@ pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) 
         list.push(format!("- and {more} more"));
     }
     let tasks = format!("## Tasks\n\n{}", list.join("\n"));
-    let end = format!("Each task was reviewed and merged on the board of vibe-relay, project {}.", project.id);
+    let end = format!(
+        "Each task was reviewed and merged on the board of vibe-relay, project {}. Failed checks, reviews, and comments that begin with \
+         `{REQUEST_MARK}` go back to its coders.",
+        project.id
+    );
     let closing = (!closing.is_empty()).then(|| closing.join("\n"));
     goal.into_iter().chain([tasks]).chain(closing).chain([end]).collect::<Vec<_>>().join("\n\n") + "\n"
 }
@@ -55,7 +60,7 @@ mod tests {
 
         Closes #7
 
-        Each task was reviewed and merged on the board of vibe-relay, project PROJ-001.
+        Each task was reviewed and merged on the board of vibe-relay, project PROJ-001. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coders.
         ");
         let many: Vec<Card> = (1..=103).map(task).collect();
         let text = pull_request_text(&project(), &many, &[]);

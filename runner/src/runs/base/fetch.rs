@@ -46,15 +46,25 @@ fn last() -> MutexGuard<'static, HashMap<(PathBuf, String), LastFetch>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fetches the upstream of the base branch, if it has one and the last fetch is too old. A problem is reported when it begins.
+/// Fetches the upstream of the base branch, if it has one and the last fetch is too old. Shows on the project when a problem begins and ends.
 pub(super) async fn fetch(db: &Db, project: &Project, freshness: Freshness) {
+    let problem = fetch_if_old(db, project, freshness).await;
+    if project.fetch_problem.is_some() != problem.is_some()
+        && let Err(error) = db.record_fetch(&project.id, problem.as_deref()).await
+    {
+        tracing::warn!(project = %project.id, %error, "it was not recorded whether the upstream can be fetched");
+    }
+}
+
+/// Returns why the last fetch failed. Projects with the same base branch share it.
+async fn fetch_if_old(db: &Db, project: &Project, freshness: Freshness) -> Option<String> {
     let key = (PathBuf::from(&project.git_dir), project.base_branch.clone());
     {
         let mut fetches = last();
         let known = fetches.entry(key.clone()).or_default();
         let interval = if known.problem.is_some() { INTERVAL_AFTER_FAILURE } else { INTERVAL };
         if freshness == Freshness::Recent && known.at.is_some_and(|at| at.elapsed() < interval) {
-            return;
+            return known.problem.clone();
         }
         // Taken now, so that others do not fetch at the same time.
         known.at = Some(Instant::now());
@@ -65,7 +75,8 @@ pub(super) async fn fetch(db: &Db, project: &Project, freshness: Freshness) {
     if let Some(problem) = problem.as_ref().filter(|problem| known.problem.as_ref() != Some(*problem)) {
         tracing::warn!(project = %project.id, branch = project.base_branch, problem, "the upstream was not fetched; its last known commit counts");
     }
-    known.problem = problem;
+    known.problem.clone_from(&problem);
+    problem
 }
 
 /// The error says why nothing was fetched.

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use db::Caller;
+use db::{Caller, MergedPullRequest};
 use domain::board::project::ProjectEvent;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::runs::profile::checks::{CheckList, Checks as ProfileChecks};
 use domain::runs::profile::{MergeStyle, Profile};
+use domain::runs::publication::Publication;
 use domain::wire::ProjectPatch;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 
@@ -56,7 +57,24 @@ impl Followed {
     }
 
     async fn follow(&self) {
-        follow_before_landing(&self.board.db, &self.board.project.id).await;
+        follow_before_landing(&self.context(), &self.board.project.id).await.unwrap();
+    }
+
+    async fn refused(&self) -> &'static str {
+        match follow_before_landing(&self.context(), &self.board.project.id).await {
+            Err(db::Error::Refused(refusal)) => refusal.code(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The harness runs a shim: see `run_as_shim` of the checks.
+    fn context(&self) -> RunContext {
+        RunContext { programs: crate::process::Programs::at(std::env::current_exe().unwrap()), ..self.board.context() }
+    }
+
+    async fn set_check(&self, line: &str) {
+        let full = CheckList { commands: vec![line.replace("@/", &self.board.sample.beside("").display().to_string())], minutes: 1 };
+        self.set(Profile { checks: ProfileChecks { full, ..ProfileChecks::default() }, ..Profile::default() }).await;
     }
 
     async fn set(&self, profile: Profile) {
@@ -104,6 +122,52 @@ async fn base_that_the_person_moved_is_merged_before_work_is() {
     let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
     assert_eq!(subjects, ["Merge TASK-001: Add a", &format!("Merge main into {BRANCH}"), "work"]);
     assert_eq!(board.read(&task).await.card.status, Status::Done);
+}
+
+/// The host squashed the pull request, and the project branch goes on in the same lines.
+#[tokio::test]
+async fn squashed_pull_request_is_followed_without_a_conflict() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let work = async |content: &str| {
+        let task = board.task("Ours").await;
+        board.work(&task, &[("README.md", content)]).await;
+        board.approve(&task).await;
+        merge::merge(&board.context(), &task).await.unwrap();
+        task
+    };
+    let landed = work("ours\n").await;
+    let tip = board.tip(BRANCH).unwrap();
+    let (id, base_branch) = (&board.project.id, "main".to_owned());
+    let publication = Publication {
+        remote: "origin".to_owned(),
+        branch: BRANCH.to_owned(),
+        sha: tip.clone(),
+        at: db::now(),
+        by: Caller::owner().actor(),
+        pull_request: Some("https://github.example/ann/site/pull/7".to_owned()),
+        status: None,
+    };
+    board.db.record_publication(&Caller::owner(), id, publication).await.unwrap();
+    let merged = MergedPullRequest { tip, base_branch, tasks: vec![landed], commits: 1 };
+    board.db.record_merged_pull_request(id, merged).await.unwrap();
+    followed.push("README.md", "ours\n").await;
+    let theirs = followed.push("theirs.txt", "x\n").await;
+    work("ours, later\n").await;
+    // A server was killed before it recorded the merge.
+    let (repository, from) = (board.repository(), board.tip(BRANCH).unwrap());
+    let squashed = board.sample.commit_on("main", &[("README.md", Some("ours\n"))], "Ours (#7)");
+    let (landed, identity) = (board.project().await.landed_by_pull_request().cloned(), repository.identity("runner").unwrap());
+    let merged = repository.merge_base_commit(&from, &squashed, landed.as_ref(), "Merge main", &identity).unwrap();
+    let MergeOutcome::Merged { sha: merged, .. } = merged else { panic!("{merged:?}") };
+    board.sample.set_branch(BRANCH, &merged);
+    assert_eq!(project_branch(&board.db, &board.project().await).await.unwrap().1, merged, "it is a real merge");
+    board.sample.set_branch(BRANCH, &from);
+    board.db.record_branch_tip(&board.project.id, BRANCH, Some(&merged), &from).await.unwrap();
+    followed.follow().await;
+    assert_eq!(followed.sync_task().await, None);
+    assert_eq!((followed.file("README.md").as_deref(), followed.file("theirs.txt").as_deref()), (Some("ours, later\n"), Some("x\n")));
+    assert!(board.repository().is_ancestor(&theirs, &board.tip(BRANCH).unwrap()).unwrap());
 }
 
 #[tokio::test]
@@ -154,8 +218,13 @@ async fn without_a_network_the_last_known_tip_counts() {
     followed.follow().await;
     git(followed.board.sample.top(), &["config", "remote.origin.url", "/nowhere/remote.git"]).await;
     followed.push("two.txt", "2\n").await;
-    followed.follow().await;
+    for _ in 0..2 {
+        followed.follow().await;
+    }
     assert_eq!((followed.file("one.txt").as_deref(), followed.file("two.txt")), (Some("1\n"), None));
+    let problem = followed.board.project().await.fetch_problem.unwrap();
+    assert_eq!(problem.base_branch, "main");
+    assert!(problem.detail.starts_with("origin: ") && problem.detail.contains("/nowhere/remote.git"), "{}", problem.detail);
     let task = followed.board.task("Add a").await;
     followed.board.work(&task, &[("a", "a")]).await;
     followed.board.approve(&task).await;
@@ -164,16 +233,71 @@ async fn without_a_network_the_last_known_tip_counts() {
 }
 
 #[tokio::test]
-async fn base_is_left_alone_where_nobody_follows_it_or_checks_must_run() {
+async fn base_is_left_alone_where_nobody_follows_it() {
     let followed = Followed::new().await;
     followed.push("theirs.txt", "x\n").await;
     followed.set(Profile { follow_base: false, ..Profile::default() }).await;
     followed.follow().await;
     assert_eq!(followed.file("theirs.txt"), None);
-    let full = CheckList { commands: vec!["true".to_owned()], minutes: 1 };
-    followed.set(Profile { checks: ProfileChecks { full, ..ProfileChecks::default() }, ..Profile::default() }).await;
+}
+
+#[tokio::test]
+async fn base_is_checked_before_a_landing() {
+    let followed = Followed::new().await;
+    followed.set_check("echo run >> @/runs; test ! -e bad.txt || { echo bad.txt is bad; exit 1; }").await;
+    follow_before_start(&followed.board.db, &followed.board.project.id).await;
+    followed.push("good.txt", "x\n").await;
     followed.follow().await;
-    assert_eq!(followed.file("theirs.txt"), None, "the next merge runs them");
+    assert_eq!(followed.file("good.txt").as_deref(), Some("x\n"));
+    followed.follow().await;
+    let runs = || fs::read_to_string(followed.board.sample.beside("runs")).unwrap_or_default().lines().count();
+    assert_eq!(runs(), 1, "nothing is new");
+    followed.push("bad.txt", "x\n").await;
+    followed.follow().await;
+    assert_eq!(followed.file("bad.txt"), None);
+    let task = followed.sync_task().await.unwrap();
+    let description = followed.board.read(&task).await.description.unwrap();
+    assert!(description.contains("merging them fails these checks:") && description.contains("    bad.txt is bad"), "{description}");
+}
+
+/// A landing must not wait for minutes. The check goes on, and the next landing finds its result.
+#[tokio::test]
+async fn landing_is_refused_while_the_base_is_checked() {
+    let followed = Followed::new().await;
+    followed.set_check("echo run >> @/runs; while [ ! -e @/go ]; do sleep 0.05; done").await;
+    followed.push("theirs.txt", "x\n").await;
+    assert_eq!((followed.refused().await, followed.refused().await), ("base-checking", "base-checking"));
+    assert_eq!(followed.file("theirs.txt"), None);
+    fs::write(followed.board.sample.beside("go"), "").unwrap();
+    followed.follow().await;
+    assert_eq!(followed.file("theirs.txt").as_deref(), Some("x\n"));
+    assert_eq!(fs::read_to_string(followed.board.sample.beside("runs")).unwrap(), "run\n");
+}
+
+#[tokio::test]
+async fn landing_is_refused_when_the_base_cannot_be_checked() {
+    let followed = Followed::new().await;
+    let full = CheckList { commands: vec!["true".to_owned()], minutes: 1 };
+    let setup = vec!["echo no such package; exit 7".to_owned()];
+    followed.set(Profile { setup, checks: ProfileChecks { full, ..ProfileChecks::default() }, ..Profile::default() }).await;
+    followed.follow().await;
+    followed.push("theirs.txt", "x\n").await;
+    assert_eq!(followed.refused().await, "base-not-checked");
+    followed.set_check("true").await;
+    followed.follow().await;
+    assert_eq!(followed.file("theirs.txt").as_deref(), Some("x\n"), "the cause is repaired");
+}
+
+#[tokio::test]
+async fn fetch_that_succeeds_again_ends_its_problem() {
+    let followed = Followed::new().await;
+    let url = followed.board.sample.beside("remote.git").display().to_string();
+    git(followed.board.sample.top(), &["config", "remote.origin.url", "/nowhere/remote.git"]).await;
+    followed.follow().await;
+    assert!(followed.board.project().await.fetch_problem.is_some());
+    git(followed.board.sample.top(), &["config", "remote.origin.url", &url]).await;
+    followed.follow().await;
+    assert_eq!(followed.board.project().await.fetch_problem, None);
 }
 
 /// The server was killed between the repository and the store.

@@ -3,6 +3,7 @@
 //! It must not write to the store; it restores or creates the branch in the repository only.
 
 use db::BranchRecord;
+use domain::runs::check::MAX_MERGE_BATCH;
 use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError, Repository};
 
@@ -47,30 +48,46 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
     Ok(BranchState { name: name.to_owned(), ours: recorded_tip, unapproved: Some(unapproved) })
 }
 
-/// Whether `tip` is what merging an approved commit, or the base, into `recorded_tip` makes: a server was killed before it recorded the merge.
+/// Whether `tip` is what merging approved commits, or the base, into `recorded_tip` makes: a server was killed before it recorded the merges.
 fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_tip: &Sha, tip: &Sha) -> Result<bool, RepoError> {
     // A fast-forward to the approved commit, provided that it holds everything that was there.
     if record.approved.contains(tip) {
         return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
     }
-    let mut parents = repository.parents_of(tip)?.into_iter();
-    if parents.next().as_ref() != Some(recorded_tip) {
-        return Ok(false);
+    let mut merge = tip.clone();
+    for _ in 0..MAX_MERGE_BATCH {
+        match merged_into(repository, record, &merge)? {
+            Some(before) if before == *recorded_tip => return Ok(true),
+            Some(before) => merge = before,
+            None => break,
+        }
     }
+    Ok(false)
+}
+
+/// Returns the commit into which an approved commit, or the base, was merged by `merge`; `None` if `merge` did not do that.
+fn merged_into(repository: &Repository, record: &BranchRecord, merge: &Sha) -> Result<Option<Sha>, RepoError> {
+    let mut parents = repository.parents_of(merge)?.into_iter();
+    let Some(before) = parents.next() else { return Ok(None) };
     let merged = match parents.next() {
         Some(merged) => Some(merged),
-        None => repository.squashed_head(tip)?,
+        None => repository.squashed_head(merge)?,
     };
-    let Some(merged) = merged.filter(|_| parents.next().is_none()) else { return Ok(false) };
-    if !record.approved.contains(&merged) && !is_base_tip(repository, record, &merged)? {
-        return Ok(false);
-    }
+    let Some(merged) = merged.filter(|_| parents.next().is_none()) else { return Ok(None) };
     // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
-    let merged = repository.merge_commit(recorded_tip, &merged, "Merged again to compare", &repository.identity("runner")?)?;
-    Ok(match merged {
-        MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(tip)?,
+    let (message, identity) = ("Merged again to compare", repository.identity("runner")?);
+    let again = if record.approved.contains(&merged) {
+        repository.merge_commit(&before, &merged, message, &identity)?
+    } else if is_base_tip(repository, record, &merged)? {
+        repository.merge_base_commit(&before, &merged, record.project.landed_by_pull_request(), message, &identity)?
+    } else {
+        return Ok(None);
+    };
+    let is_real = match again {
+        MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(merge)?,
         MergeOutcome::Conflict { .. } => false,
-    })
+    };
+    Ok(is_real.then_some(before))
 }
 
 /// Whether the base branch or its upstream is at `sha`, and the project follows it.

@@ -24,11 +24,11 @@ pub(crate) async fn check_submission(context: &RunContext, id: &TaskId) -> Resul
     let Some(sha) = submitted else { return Ok(()) };
     let commit = sha.clone();
     let tree = with_repository(Path::new(&project.git_dir), move |repository| repository.tree_of(&commit)).await?;
-    let subject = Subject { project, task: id.clone(), stage: CheckStage::Quick, commit: sha.clone(), sha, tree };
+    let subject = Subject { project, work: vec![(id.clone(), sha.clone())], stage: CheckStage::Quick, commit: sha.clone(), tree };
     match check(context, &subject).await? {
         Verdict::Passed | Verdict::Unwanted => Ok(()),
         Verdict::NotRun { why } => Ok(request_repair(db, id, &why).await?),
-        Verdict::Failed(failed) => match db.record_failed_checks(id, &subject.sha, &text(&subject.sha, None, &failed)).await {
+        Verdict::Failed(failed) => match db.record_failed_checks(id, &sha, &text(&sha, None, &failed)).await {
             // Somebody moved the card meanwhile, and that decision stands.
             Err(db::Error::Refused(_)) => Ok(()),
             recorded => Ok(recorded.map(drop)?),

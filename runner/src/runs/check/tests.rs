@@ -1,7 +1,7 @@
 //! Checks with real processes: what runs on a merge and on submitted work, what is reused, and what a killed server finds again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use db::Caller;
@@ -9,15 +9,11 @@ use domain::board::attention::AttentionKind;
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
 use domain::runs::profile::Profile;
-use domain::runs::profile::checks::Checks;
 use domain::runs::sandbox::SandboxTier;
-use domain::wire::ProjectPatch;
-use tokio::time::{Duration, Instant, sleep};
 
 use super::submission::check_submission;
 use super::*;
-use crate::fixture::TestBoard;
-use crate::process::Programs;
+use crate::fixture::checked::Checked;
 use crate::runs::merge::merge;
 
 const PROJECT_BRANCH: &str = "vibe-relay/PROJ-001";
@@ -31,73 +27,6 @@ fn run_as_shim() {
     {
         let code = crate::shim::main(Path::new(run_dir));
         std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
-    }
-}
-
-struct Checked {
-    board: TestBoard,
-    context: RunContext,
-}
-
-impl Checked {
-    async fn new(quick: &[&str], full: &[&str]) -> Self {
-        Self::inside(SandboxTier::None, quick, full).await
-    }
-
-    async fn inside(tier: SandboxTier, quick: &[&str], full: &[&str]) -> Self {
-        let mut board = TestBoard::new().await;
-        board.config.sandbox = Some(tier);
-        let context = RunContext { programs: Programs::at(std::env::current_exe().unwrap()), ..board.context() };
-        let checked = Self { board, context };
-        checked.set(Profile::default(), quick, full).await;
-        checked
-    }
-
-    /// Sets the profile. `@` in a command stands for the folder beside the repository.
-    async fn set(&self, profile: Profile, quick: &[&str], full: &[&str]) {
-        let beside = self.beside("").display().to_string();
-        let list = |lines: &[&str]| CheckList { commands: lines.iter().map(|line| line.replace("@/", &beside)).collect(), ..CheckList::default() };
-        let profile = Profile { checks: Checks { quick: list(quick), full: list(full) }, ..profile };
-        let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
-        self.board.db.edit_project(&Caller::owner(), &self.board.project.id, patch, None).await.unwrap();
-    }
-
-    fn beside(&self, name: &str) -> PathBuf {
-        self.board.sample.beside(name)
-    }
-
-    fn lines(&self, name: &str) -> usize {
-        fs::read_to_string(self.beside(name)).map_or(0, |text| text.lines().count())
-    }
-
-    async fn approved(&self, files: &[(&str, &str)]) -> TaskId {
-        let task = self.board.task("Add a").await;
-        self.board.work(&task, files).await;
-        self.board.approve(&task).await;
-        task
-    }
-
-    async fn merge(&self, task: &TaskId) {
-        merge(&self.context, task).await.unwrap();
-    }
-
-    async fn status(&self, task: &TaskId) -> Status {
-        self.board.read(task).await.card.status
-    }
-
-    /// The results of a task as `command: sentence`, without durations.
-    async fn results(&self, task: &TaskId) -> Vec<String> {
-        let stages = self.board.db.task_checks(task).await.unwrap();
-        let sentence = |result: &CheckResult| result.sentence().split(" after").next().unwrap().to_owned();
-        stages.iter().flat_map(|stage| &stage.results).map(|result| format!("{}: {}", result.command, sentence(result))).collect()
-    }
-
-    async fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !holds() {
-            assert!(started.elapsed() < Duration::from_secs(30), "waited too long for {what}");
-            sleep(Duration::from_millis(5)).await;
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! One app: started, or found running, and followed to its end. It must not know who asked for it.
 
+mod idle;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
+pub(super) use self::idle::IdleLimit;
+use self::idle::LastUse;
 use super::connections::is_connected;
 use super::place::{self, Place};
 use super::state_of;
@@ -32,9 +36,6 @@ const END_INTERVAL: Duration = Duration::from_secs(1);
 /// How long an app may take to answer, once its command runs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5 * 60);
 const REQUEST_LIMIT: Duration = Duration::from_secs(15);
-/// The time without a connection after which an app is ended.
-const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
-const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest time that an app runs, even if no server ends it.
 const LIFE_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most bytes that an app may print.
@@ -53,6 +54,7 @@ pub(super) struct App {
     port: u16,
     /// The name of its host.
     host: String,
+    pub(super) idle_limit: IdleLimit,
 }
 
 /// The reason why an app was asked to end.
@@ -66,7 +68,7 @@ impl App {
     pub(super) fn open(live: &LivePreview, path: PathBuf) -> Option<Self> {
         let (run_dir, marker) = command::open(&path)?;
         let port = *live.preview.ports.first()?;
-        Some(Self { started_at: live.preview.started_at, run_dir, marker, port, host: live.subject.host() })
+        Some(Self { started_at: live.preview.started_at, run_dir, marker, port, host: live.subject.host(), idle_limit: IdleLimit::default() })
     }
 
     /// Starts an app. The inner error says why it cannot start.
@@ -107,7 +109,7 @@ impl App {
             inbound: ports.iter().map(|port| Inbound { port: *port, socket: format!("app-{port}"), host: host.clone() }).collect(),
         };
         let started = command::start(context, &path, new).await?;
-        Ok(started.map(|(run_dir, marker)| Self { started_at: *started_at, run_dir, marker, port, host }))
+        Ok(started.map(|(run_dir, marker)| Self { started_at: *started_at, run_dir, marker, port, host, idle_limit: IdleLimit::default() }))
     }
 
     /// Records that the app answers, ends it when it is no longer wanted, and records its end.
@@ -118,7 +120,7 @@ impl App {
         let mut commits = db.subscribe();
         commits.mark_changed();
         let (mut end, mut state): (Option<End>, _) = (None, PreviewState::Starting);
-        let (mut used_at, mut looked_at, mut began_at) = (Instant::now(), Instant::now(), None);
+        let (mut last_use, mut began_at) = (LastUse::new(self.idle_limit, Instant::now()), None);
         loop {
             if let Liveness::Gone(exit) = command::liveness_of(&self.run_dir, &self.marker).await {
                 return match end {
@@ -145,18 +147,13 @@ impl App {
             if end.is_none() && state == PreviewState::Starting && self.run_dir.file(COMMAND_OUTPUT_FILE).exists() {
                 if self.answers().await {
                     db.record_preview_answer(subject, self.started_at, self.port).await?;
-                    used_at = Instant::now();
+                    last_use.used(Instant::now());
                 } else if began_at.get_or_insert_with(Instant::now).elapsed() > ANSWER_LIMIT {
                     end = Some(End::NoAnswer(format!("{}\n(nothing answered at the port {} within 5 minutes)", self.log(), self.port)));
                 }
             }
-            if state == PreviewState::Running && looked_at.elapsed() > IDLE_INTERVAL {
-                looked_at = Instant::now();
-                if is_connected(self.port).unwrap_or(false) {
-                    used_at = Instant::now();
-                } else if used_at.elapsed() > IDLE_LIMIT {
-                    end = Some(End::Unwanted("nobody was connected for 30 minutes"));
-                }
+            if state == PreviewState::Running && last_use.is_over(Instant::now(), || is_connected(self.port).unwrap_or(false)) {
+                end = Some(End::Unwanted("nobody was connected for 30 minutes"));
             }
             if end.is_none() {
                 sleep(POLL_INTERVAL).await;

@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
 use db::Caller;
+use domain::event::Event;
 use domain::id::TaskId;
-use domain::runs::preview::Preview;
+use domain::runs::preview::{Preview, PreviewEvent};
 use domain::runs::profile::Profile;
 use domain::runs::sandbox::SandboxTier;
 use domain::wire::ProjectPatch;
@@ -113,4 +115,27 @@ async fn app_ends_when_its_work_does() {
     apps.until(None).await;
     assert!(TcpStream::connect(("127.0.0.1", port)).await.is_err());
     server.abort();
+}
+
+#[tokio::test]
+async fn app_that_nobody_uses_ends() {
+    let apps = Apps::new(APP).await;
+    apps.request().await;
+    let db = &apps.board.db;
+    let live = db.live_previews().await.unwrap().remove(0);
+    let path = db.preview_folder(&apps.board.project.id, &apps.subject, live.preview.started_at);
+    let mut app = app::App::start(&apps.context, &live, path).await.unwrap().unwrap_or_else(|why| panic!("{why}"));
+    app.idle_limit = app::IdleLimit { limit: Duration::from_millis(500), interval: Duration::from_millis(100) };
+    let seq = db.latest();
+    app.follow(db, &apps.subject).await.unwrap();
+    assert_eq!(db.preview(&apps.subject).await.unwrap(), None);
+    let events = db.events_after(seq, None, 100).await.unwrap();
+    let ended: Vec<&str> = events
+        .iter()
+        .filter_map(|envelope| match &envelope.event {
+            Event::Preview(PreviewEvent::Ended { why }) => Some(why.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ended, ["nobody was connected for 30 minutes"]);
 }

@@ -10,6 +10,7 @@ use db::{Db, MergedPullRequest};
 use domain::board::project::Project;
 use domain::id::TaskId;
 use domain::runs::evidence::Sha;
+use domain::runs::publication::attribution::{TaskWork, task_concerned};
 use domain::runs::publication::pull_request::{NextStep, PullRequestState, task_about};
 use domain::runs::publication::{Publication, PublicationTarget};
 use tokio::time::sleep;
@@ -22,17 +23,19 @@ use crate::runs::checkout::{CheckoutError, with_files};
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Commits that are counted.
 const MAX_COUNTED: usize = 10_000;
+/// The newest commits of a task by which findings can name it.
+const MAX_NAMED: usize = 100;
 
 /// Looks at the open pull requests until the store closes. Without one, it costs a look at an empty index.
 pub(crate) async fn run(db: Db) {
     loop {
-        sleep(INTERVAL).await;
         let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
         match follow_all(&db, &tools).await {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(%error, "the open pull requests were not read; that is tried again"),
             Ok(()) => {}
         }
+        sleep(INTERVAL).await;
     }
 }
 
@@ -101,7 +104,12 @@ async fn ask_and_act(
         NextStep::AskPerson { seen, detail } => db.flag_pull_request(&project.id, seen, &detail).await?,
         NextStep::SendBack { seen, mut checks, remarks } => {
             host.read_logs(&mut checks).await;
-            db.send_pull_request_back(&project.id, seen, task_about(address, &checks, &remarks)).await?;
+            let text = task_about(address, &checks, &remarks);
+            let work = merged_work(db, project).await?;
+            match task_concerned(&work, &checks, &remarks) {
+                Some(task) => db.reopen_for_pull_request(&project.id, task, seen, &text.description).await?,
+                None => db.send_pull_request_back(&project.id, seen, text).await?,
+            };
         }
         NextStep::Wait => {}
     }
@@ -112,6 +120,26 @@ async fn ask_and_act(
         db.record_push(&project.id, &tip).await?;
     }
     Ok(())
+}
+
+/// Reads what the tasks of an open pull request changed.
+async fn merged_work(db: &Db, project: &Project) -> Result<Vec<TaskWork>, FollowError> {
+    let mut merged = Vec::new();
+    for card in db.landing_facts(&project.id, None).await?.tasks {
+        merged.extend(db.task(&card.id).await?.merged_sha.map(|sha| (card.id, sha)));
+    }
+    let branch = project.integration_branch.clone();
+    let read = with_files(Path::new(&project.git_dir), move |repository| {
+        let mut work = Vec::with_capacity(merged.len());
+        for (task, sha) in merged {
+            // Without a merge of its own, nothing says what is its work.
+            let Some(base) = repository.before_merge(&branch, &sha)? else { continue };
+            let commits = repository.log(&base, &sha, MAX_NAMED)?.into_iter().map(|commit| commit.sha).collect();
+            work.push(TaskWork { task, files: repository.changed_paths(&base, &sha)?, commits });
+        }
+        Ok(work)
+    });
+    Ok(read.await?)
 }
 
 /// Finds the tasks whose work a merged tip has. A tip that others added to the branch is not here, and the pushed tip stands for it.

@@ -1,5 +1,6 @@
 //! Publishing with the real `git`, a bare remote, and a stand-in for `gh` that records its arguments.
 
+mod contract;
 mod follow;
 mod gitlab;
 mod issue;

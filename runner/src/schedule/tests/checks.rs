@@ -47,3 +47,23 @@ fn card_of_a_merge_says_when_its_checks_run() {
     let running = scene([task(1).approved().checked(CheckStage::Full, CheckState::Running)]).checks(1).busy(&[1]);
     assert_eq!(reasons(&running)[0].1, "its checks are running");
 }
+
+#[test]
+fn approved_tasks_of_a_project_with_checks_are_merged_together() {
+    let tasks = [task(1).approved(), task(2).submitted(), task(3).approved(), task(4).project(3).approved(), task(5).project(3).approved()];
+    assert_eq!(scene(tasks).checks(1).actions(), ["merge TASK-001 TASK-003", "merge TASK-004"], "without checks there is nothing to share");
+}
+
+#[test]
+fn batch_has_at_most_eight_tasks() {
+    let board = scene((1..=10).map(|number| task(number).approved())).checks(1);
+    let expected: Vec<String> = (1..=8).map(|number| TaskId::new(number).to_string()).collect();
+    assert_eq!(board.actions(), [format!("merge {}", expected.join(" "))]);
+}
+
+#[test]
+fn task_that_waits_for_a_person_is_not_part_of_a_batch() {
+    let board = scene([task(1).approved(), task(2).approved().flagged(), task(3).approved()]).checks(1);
+    assert_eq!(board.actions(), ["merge TASK-001 TASK-003"]);
+    assert_eq!(board.busy(&[1]).actions(), [""; 0], "one merge at a time in a repository");
+}

@@ -82,7 +82,7 @@ fn boards() -> impl Strategy<Value = Scene> {
 
 fn subject(action: &Action) -> Option<&TaskId> {
     match action {
-        Action::Start { task, .. } | Action::Adopt { task, .. } | Action::Merge { task } => Some(task),
+        Action::Start { task, .. } | Action::Adopt { task, .. } | Action::Merge { task, .. } => Some(task),
         Action::Check { task } | Action::Clean { task } | Action::RequestAttention { task, .. } | Action::FlagLimit { task, .. } => Some(task),
         Action::SettleLimit { task } => Some(task),
         Action::FlagUnresponsiveAssignee { task, .. } | Action::ClearUnresponsiveAssignee { task } | Action::RecheckBranch { task } => Some(task),

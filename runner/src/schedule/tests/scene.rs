@@ -356,7 +356,7 @@ fn show(action: &Action) -> String {
     match action {
         Action::Start { task, phase, status } => format!("start {phase} {task} in {status}"),
         Action::Adopt { task, run } => format!("adopt {run} of {task}"),
-        Action::Merge { task } => format!("merge {task}"),
+        Action::Merge { task, others } => [task].into_iter().chain(others).fold("merge".to_owned(), |text, task| format!("{text} {task}")),
         Action::Check { task } => format!("check {task}"),
         Action::Clean { task } => format!("clean {task}"),
         Action::RequestAttention { task, kind, .. } => format!("flag {task}: {kind}"),

@@ -19,7 +19,7 @@ fn run_all(mut board: scene::Scene) -> u64 {
     let (mut now, mut ends) = (0, BTreeSet::<(u64, TaskId)>::new());
     loop {
         for action in board.schedule().actions {
-            let (Action::Start { task, .. } | Action::Merge { task }) = &action else { panic!("{action:?}") };
+            let (Action::Start { task, .. } | Action::Merge { task, .. }) = &action else { panic!("{action:?}") };
             let known = board.state.tasks.iter_mut().find(|known| known.task.card.id == *task).unwrap();
             let card = &mut known.task.card;
             let length = match action {

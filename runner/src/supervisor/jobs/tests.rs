@@ -45,3 +45,15 @@ async fn running_key_starts_no_second_job() {
     assert_eq!(jobs.join_next().await, JobKey::BranchCheck(TaskId::new(1)));
     assert_eq!(busy(&jobs), ["TASK-001"]);
 }
+
+/// Some of them may be merged before the job has sent back another.
+#[tokio::test]
+async fn merge_of_several_tasks_takes_all_of_them_until_it_ends() {
+    let mut jobs = Jobs::default();
+    let (done, wait) = tokio::sync::oneshot::channel::<()>();
+    jobs.start(JobKey::Merge([1, 2].map(TaskId::new).to_vec()), async move { wait.await.map_err(|error| error.to_string()) });
+    assert_eq!(busy(&jobs), ["TASK-001", "TASK-002"]);
+    done.send(()).unwrap();
+    jobs.join_next().await;
+    assert!(jobs.busy_tasks().is_empty());
+}

@@ -107,6 +107,7 @@ const fn glyph_of(decision: &Decision) -> (Glyph, Tone, &'static str) {
         Decision::Plan { .. } => (Glyph::HalfRing, Tone::Warn, "Plan"),
         Decision::Land { .. } => (Glyph::CheckRing, Tone::Good, "Ready to land"),
         Decision::PullRequest { .. } => (Glyph::Failed, Tone::Bad, "Pull request"),
+        Decision::BaseNotFetched { .. } => (Glyph::Failed, Tone::Bad, "Not fetched"),
         Decision::Message { .. } => (Glyph::Ring, Tone::Warn, "Message"),
     }
 }
@@ -117,6 +118,7 @@ fn heading(decision: &Decision) -> String {
         Decision::Plan { tasks } => format!("A plan with {tasks} {} waits", plural(*tasks, "task", "tasks")),
         Decision::Land { base_branch, .. } => format!("Ready to land on {base_branch}"),
         Decision::PullRequest { .. } => "The pull request needs you".to_owned(),
+        Decision::BaseNotFetched { base_branch, .. } => format!("The upstream of {base_branch} cannot be fetched"),
         Decision::Budget { .. } => "A limit is reached".to_owned(),
         Decision::Message { from, .. } => format!("{} wrote to you", name_heading(from)),
         Decision::Question { .. } | Decision::Permission { .. } | Decision::Review { .. } | Decision::Attention { .. } => String::new(),
@@ -129,6 +131,9 @@ fn detail(decision: &Decision) -> String {
         Decision::Permission { .. } => String::new(),
         Decision::Review { detail, .. } | Decision::Attention { detail, .. } | Decision::Budget { detail, .. } => sentence(detail),
         Decision::PullRequest { detail, .. } => sentence(detail),
+        Decision::BaseNotFetched { detail, .. } => {
+            format!("{} Its last known commit counts until a fetch succeeds, which is tried again by itself.", sentence(detail))
+        }
         Decision::Plan { .. } => "Nothing starts until you start the plan.".to_owned(),
         Decision::Land { tasks, .. } => format!("{tasks} {} merged into the project branch.", plural(*tasks, "task is", "tasks are")),
         Decision::Message { excerpt, .. } => excerpt.clone(),
@@ -186,6 +191,8 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
             let route = Route::Land { project, landing: None };
             view! { <div class="row">{external(address)}{act(label, settle)}<GoTo label="Open the landing page" route=route /></div> }.into_any()
         }),
+        // It ends by itself.
+        Decision::BaseNotFetched { .. } => None,
         Decision::Message { message, .. } => {
             let read = Callback::new(move |()| client.act(client.read_message(message), |_| {}));
             let answer = project_id.map(|project| {

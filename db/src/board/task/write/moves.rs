@@ -85,8 +85,8 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
             }
         }
         Requirement::Reason => {
-            // The human may reopen any task.
-            if who != Mover::Human {
+            // The human may reopen any task, and the runner one that its pull request brings back.
+            if !matches!(who, Mover::Human | Mover::Runner) {
                 requirement::require_independent_verifier(tx, card, &caller.name().unwrap_or_default(), "send back").await?;
             }
             comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?;

@@ -60,7 +60,8 @@ async fn record_check(db: &Db, task: &TaskId) {
         tail: "ok".to_owned(),
         output: "/data/checks/output".into(),
     };
-    db.record_check_result(task, result).await.unwrap();
+    let project = db.card(task).await.unwrap().project_id;
+    db.record_check_result(&project, Some(task), result).await.unwrap();
     let (stage, state) = (CheckStage::Quick, CheckState::Passed);
     let checks = TaskChecks { stage, state, sha: "head".to_owned(), tree: "tree".to_owned(), profile_version: 1 };
     db.set_task_checks(task, checks).await.unwrap();

@@ -4,13 +4,15 @@ use std::fs;
 
 use domain::runs::publication::PublicationRefusal;
 use domain::runs::publication::issue::Issue;
-use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark};
+use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark, request_in};
 use serde::Deserialize;
 
 use super::{Host, NewPullRequest, address_in, number_of};
 
 /// The file with the text of a pull request.
 const TEXT_FILE: &str = "pull-request.md";
+/// The fields of a pull request.
+const VIEW_FIELDS: &str = "state,headRefOid,statusCheckRollup,reviews,comments";
 /// The relations to a repository of people who may write to it. The text of others leads to no work.
 const WRITERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
@@ -37,6 +39,8 @@ struct View {
     status_check_rollup: Vec<Check>,
     #[serde(default)]
     reviews: Vec<Review>,
+    #[serde(default)]
+    comments: Vec<Comment>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +75,18 @@ struct Review {
     state: String,
 }
 
+/// A comment in the conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Comment {
+    id: String,
+    author: Option<Author>,
+    #[serde(default)]
+    author_association: String,
+    #[serde(default)]
+    body: String,
+}
+
 #[derive(Deserialize)]
 struct Author {
     login: String,
@@ -90,8 +106,8 @@ struct LineComment {
 }
 
 pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, String> {
-    let view: View = host.json(&["pr", "view", address, "--json", "state,headRefOid,statusCheckRollup,reviews"]).await?;
-    let mut remarks: Vec<Remark> = view.reviews.iter().filter_map(remark_of).collect();
+    let view: View = host.json(&["pr", "view", address, "--json", VIEW_FIELDS]).await?;
+    let mut remarks: Vec<Remark> = view.reviews.iter().filter_map(remark_of).chain(view.comments.iter().filter_map(request_of)).collect();
     if !view.reviews.is_empty() {
         let (name, path) = host.split_repository();
         let comments = format!("repos/{path}/pulls/{}/comments?per_page=100&sort=created&direction=desc", number_of(address)?);
@@ -126,6 +142,18 @@ fn remark_of(review: &Review) -> Option<Remark> {
         place: None,
         asks_for_changes,
         text: review.body.clone(),
+    })
+}
+
+/// A comment in the conversation that is a request to the board.
+fn request_of(comment: &Comment) -> Option<Remark> {
+    let text = request_in(&comment.body).filter(|_| is_writer(&comment.author_association))?;
+    Some(Remark {
+        id: format!("conversation {}", comment.id),
+        author: name_of(comment.author.as_ref()),
+        place: None,
+        asks_for_changes: false,
+        text: text.to_owned(),
     })
 }
 

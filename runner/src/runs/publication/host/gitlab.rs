@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::runs::publication::PublicationRefusal;
 use domain::runs::publication::issue::Issue;
-use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark};
+use domain::runs::publication::pull_request::{FailedCheck, PullRequestNews, PullRequestState, Remark, request_in};
 use serde::Deserialize;
 
 use super::{Host, NewPullRequest, address_in, number_of};
@@ -96,7 +96,8 @@ pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, 
         None => Vec::new(),
     };
     let discussions: Vec<Discussion> = api(host, &format!("merge_requests/{number}/discussions?per_page=100")).await?;
-    let is_open = |note: &Note| !note.system && note.resolvable && !note.resolved;
+    let is_request = |note: &Note| !note.resolvable && request_in(&note.body).is_some();
+    let is_open = |note: &Note| !note.system && (note.resolvable && !note.resolved || is_request(note));
     let notes: Vec<Note> = discussions.into_iter().flat_map(|discussion| discussion.notes).filter(is_open).collect();
     let writers: BTreeSet<u64> = if notes.is_empty() { BTreeSet::new() } else { writers(host).await? };
     let remarks = notes.into_iter().filter(|note| writers.contains(&note.author.id)).map(|note| Remark {
@@ -104,7 +105,7 @@ pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, 
         author: note.author.username,
         place: note.position.map(|at| at.new_line.map_or_else(|| at.new_path.clone(), |line| format!("{}:{line}", at.new_path))),
         asks_for_changes: false,
-        text: note.body,
+        text: request_in(&note.body).map(str::to_owned).unwrap_or(note.body),
     });
     Ok(PullRequestNews {
         state: match view.state.as_str() {

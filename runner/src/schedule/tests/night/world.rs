@@ -116,7 +116,7 @@ impl World {
         for action in actions {
             match action {
                 Action::Start { task, phase, status } => self.start(&task, phase, status).await,
-                Action::Merge { task } => {
+                Action::Merge { task, .. } => {
                     let conflict = self.random.permille(50);
                     self.busy.insert(task.clone());
                     self.plan(Duration::from_secs(2), Happening::MergeEnds { task, conflict });

@@ -63,6 +63,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         integration_branch: format!("vibe-relay/{id}"),
         integration_head: None,
         landed_sha: None,
+        fetch_problem: None,
         landed: None,
         published: None,
         preview: None,
