@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::git_program::{run, run_with};
+use crate::git_program::{run, run_with, serve_calls};
 use crate::testing::{TestRepository, write_in};
 use crate::{DiffLimits, LandOutcome, LandRequest, MergeOutcome, probe};
 
@@ -126,6 +126,7 @@ fn call_every_function(sample: &TestRepository) {
     const BRANCH: &str = "vr/TASK-001/work";
     const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001";
 
+    serve_calls();
     assert_eq!(probe(sample.top(), None).unwrap_err().code(), "filters");
     let repository = sample.repository();
     repository.check().unwrap();

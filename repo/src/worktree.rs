@@ -11,13 +11,14 @@ use std::fs;
 use std::path::Path;
 
 use domain::runs::evidence::Sha;
-use git2::Oid;
 use git2::build::CheckoutBuilder;
+use git2::{Index, IndexEntry, Oid};
 
 use crate::branch;
 use crate::checkout::{Head, LOCK_REASON, linked_workdir, read_head, read_small};
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, oid, sha};
+use crate::filter::Filters;
+use crate::handle::{Repository, find_commit, oid, sha, tree_index};
 use crate::rescue::RESCUE_PREFIX;
 use crate::stat_cache;
 
@@ -105,12 +106,25 @@ impl Repository {
     /// earlier attempt.
     fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
         stat_cache::forget(path)?;
-        if !is_new || !self.write_new_files(admin, path, commit)? {
+        let checking_out = || format!("check out {commit} to {}", path.display());
+        let attributes = self.handle_with_tree(commit)?;
+        let files: Vec<IndexEntry> = tree_index(&attributes, commit)?.iter().collect();
+        let draft = admin.join(draft_name("index"));
+        remove_if_exists(&draft)?;
+        let mut index = Index::open(&draft).attempting(checking_out)?;
+        if !is_new || !self.write_new_files(&mut index, path, &files)? {
             let handle = self.checkout_handle(admin, path)?;
+            handle.set_index(&mut index).attempting(checking_out)?;
             let tree = find_commit(&handle, commit)?.into_object();
-            let checking_out = || format!("check out {commit} to {}", path.display());
             handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(checking_out)?;
         }
+        let filters = Filters::new(self, &attributes);
+        for file in filters.smudge(path, &filters.pick(&files, |_| true)?)? {
+            index.add(&file).attempting(checking_out)?;
+        }
+        // Last, because it marks a complete checkout.
+        index.write().attempting(checking_out)?;
+        fs::rename(&draft, admin.join("index")).attempting(checking_out)?;
         stat_cache::write_copy(admin, path)
     }
 }

@@ -15,7 +15,7 @@ use domain::wire::NewProject;
 use repo::LandOutcome;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 
-use crate::fixture::{TestBoard, git};
+use crate::fixture::{TestBoard, git, use_git};
 use crate::runs::merge::merge;
 
 /// One step that makes a repository unusual.
@@ -53,6 +53,16 @@ struct Fixture {
 }
 
 const USUAL: Fixture = Fixture { name: "usual", before: &[], work: &[Write("work.txt", "done\n")], then: &[], end: Landed };
+
+const ADD: Step = Git(&["add", "-A"]);
+const COMMIT: Step = Git(&["commit", "-q", "-m", "files"]);
+
+const FILTER: Fixture = Fixture {
+    name: "filter",
+    before: &[Write(".gitattributes", "*.key filter=rot13\n"), Write("a.key", "attack\n"), ADD, COMMIT],
+    work: &[Write("a.key", "retreat\n"), Write("src/new.key", "new\n"), ADD, COMMIT],
+    ..USUAL
+};
 
 const FIXTURES: &[Fixture] = &[
     USUAL,
@@ -108,14 +118,17 @@ const FIXTURES: &[Fixture] = &[
     },
     Fixture {
         name: "LFS",
-        before: &[Write(".gitattributes", "*.psd filter=lfs\n"), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "lfs"])],
-        end: Refused("filters"),
+        before: &[Write(".gitattributes", "*.psd filter=lfs\n"), Write("art.psd", "a picture\n"), ADD, COMMIT],
+        work: &[Write("art.psd", "a better picture\n"), Write("src/new.psd", "another\n"), ADD, COMMIT],
         ..USUAL
     },
+    FILTER,
+    Fixture { name: "filter, changed file in the way", then: &[Write("a.key", "mine\n")], end: Merged("checkout-dirty"), ..FILTER },
+    Fixture { name: "filter of the repository alone", before: &[Do(use_filter_of_repository), ADD, COMMIT], end: Refused("filters"), ..USUAL },
     Fixture {
         name: "another encoding",
-        before: &[Write(".gitattributes", "a.txt working-tree-encoding=UTF-16\n"), Do(|top| drop(commit_all_in(top, "encoding")))],
-        end: Refused("working-tree-encoding"),
+        before: &[Write(".gitattributes", "a.rc working-tree-encoding=UTF-16LE\n"), Write("a.rc", "a\0"), ADD, COMMIT],
+        work: &[Write("a.rc", "b\0"), ADD, COMMIT],
         ..USUAL
     },
     Fixture {
@@ -173,7 +186,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture { name: "failing hooks", before: &[Do(add_failing_hooks)], ..USUAL },
     Fixture {
         name: "required signing",
-        before: &[Git(&["config", "commit.gpgsign", "true"]), Git(&["config", "user.signingkey", "nobody"])],
+        before: &[Git(&["-c", "alias.key=!ssh-keygen -q -t ed25519 -N '' -f ../key", "key"]), Do(sign_with_key)],
         ..USUAL
     },
     Fixture { name: "partial clone", before: &[Git(&["config", "remote.origin.promisor", "true"])], end: Refused("partial-clone"), ..USUAL },
@@ -223,6 +236,22 @@ fn add_failing_hooks(top: &Path) {
     }
 }
 
+fn sign_with_key(top: &Path) {
+    let key = top.with_file_name("key");
+    configure(top, &format!("[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {}\n", key.display()));
+}
+
+fn configure(top: &Path, lines: &str) {
+    let configuration = top.join(".git/config");
+    let text = fs::read_to_string(&configuration).unwrap();
+    fs::write(configuration, text + lines).unwrap();
+}
+
+fn use_filter_of_repository(top: &Path) {
+    write_in(top, ".gitattributes", "*.txt filter=own\n");
+    configure(top, "[filter \"own\"]\n\tclean = cat\n");
+}
+
 async fn take(folder: &Path, steps: &[Step]) {
     for step in steps {
         match step {
@@ -260,6 +289,7 @@ fn sample() -> TestRepository {
 /// The end of a repository, from the creation of a project to its landing.
 async fn run(fixture: &Fixture) -> End {
     let sample = sample();
+    use_git();
     take(sample.top(), fixture.before).await;
     if let Err(refusal) = repo::probe(sample.top(), None) {
         assert!(!refusal.hint().is_empty(), "{}", fixture.name);

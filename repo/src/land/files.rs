@@ -12,6 +12,7 @@ use git2::{Index, Oid, RepositoryState};
 
 use crate::checkout::is_sparse;
 use crate::error::{Attempt, RepoError};
+use crate::filter::Filters;
 use crate::handle::{Repository, find_commit, tree_index};
 use crate::land::index::LockedIndex;
 use crate::land::overlap::{ASSUME_UNCHANGED, LandedPath, Overlap, SKIP_WORKTREE};
@@ -38,6 +39,9 @@ impl Repository {
             return Ok(found.blocking);
         }
         let flags = flags_of(&draft, &found);
+        let filters = Filters::new(self, &handle);
+        let landed = |index: &Index| filters.pick(&index.iter().collect::<Vec<_>>(), |path| found.is_landed(path));
+        let had_conversions = !landed(&draft)?.is_empty();
         let attempted = || format!("write the landed files to {}", workdir.display());
         handle.set_index(&mut draft).attempting(attempted)?;
         let commit = |id| find_commit(&handle, id).map(git2::Commit::into_object);
@@ -51,10 +55,14 @@ impl Repository {
             handle.checkout_tree(&commit(new)?, Some(CheckoutBuilder::new().safe().overwrite_ignored(false))).attempting(attempted)?;
         } else {
             let mut options = limited_to(found.landed.iter());
-            // Files that an interrupted landing wrote, or that a snapshot keeps, look like changes. Otherwise git looks at each file once more
-            // before it writes the first.
-            let options = if found.is_interrupted { options.force() } else { options.safe() };
+            // Files that an interrupted landing wrote, that a snapshot keeps, or that a filter converted look like changes. Otherwise git looks
+            // at each file once more before it writes the first.
+            let options = if found.is_interrupted || had_conversions { options.force() } else { options.safe() };
             handle.checkout_tree(&commit(new)?, Some(options)).attempting(attempted)?;
+        }
+        let converted = filters.smudge(workdir, &landed(&draft)?)?;
+        if !converted.is_empty() {
+            converted.iter().try_for_each(|file| draft.add(file)).and_then(|()| draft.write()).attempting(attempted)?;
         }
         restore_flags(&mut draft, flags).attempting(|| format!("keep the flags in the index of {}", workdir.display()))?;
         index.replace()?;

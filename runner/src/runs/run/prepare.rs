@@ -64,7 +64,8 @@ pub(super) fn checkout_failed(error: CheckoutError) -> StartFailure {
     if error.is_outage() {
         return StartFailure::Outage(error.to_string());
     }
-    StartFailure::Failed(resource::failure(&error, FailureClass::Checkout), error.to_string())
+    let class = if error.is_of_machine() { FailureClass::Setup } else { FailureClass::Checkout };
+    StartFailure::Failed(resource::failure(&error, class), error.to_string())
 }
 
 /// Does everything between the reservation and the living process.
