@@ -53,6 +53,7 @@ mod repository_finding;
 mod rescue;
 mod review_round;
 mod scratch;
+mod signature;
 mod size;
 mod snapshot;
 mod stat_cache;

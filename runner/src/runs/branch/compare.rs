@@ -66,7 +66,7 @@ fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_
         return Ok(false);
     }
     // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
-    let merged = repository.merge_commit(recorded_tip, &merged, "Merged again to compare", &repository.identity("runner")?)?;
+    let merged = repository.merge_commit(recorded_tip, &merged, "Merged again to compare", &repository.identity("runner")?.unsigned())?;
     Ok(match merged {
         MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(tip)?,
         MergeOutcome::Conflict { .. } => false,
