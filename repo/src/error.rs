@@ -53,6 +53,8 @@ pub enum RepoError {
     GitMissing { attempted: String },
     #[error("could not {attempted}: {output}")]
     GitFailed { attempted: String, output: String },
+    #[error("the submodule {path} could not be filled: {output}")]
+    SubmoduleNotFilled { path: String, output: String },
     #[error("the commit was not signed: {output}")]
     NotSigned { output: String },
     #[error("the path {path} is not valid UTF-8")]
@@ -134,6 +136,7 @@ impl RepoError {
             Self::FilterMissing { .. } => "filter-missing",
             Self::GitMissing { .. } => "program-missing",
             Self::GitFailed { .. } => "git-failed",
+            Self::SubmoduleNotFilled { .. } => "submodule-not-filled",
             Self::NotSigned { .. } => "not-signed",
             Self::PathNotUtf8 { .. } => "path-not-utf8",
             Self::BranchNameConflict { .. } => "name-blocked",
@@ -166,7 +169,7 @@ impl RepoError {
 
     /// Whether the machine of the person lacks something, such as a program or its network, which says nothing about the work.
     pub fn is_of_machine(&self) -> bool {
-        matches!(self, Self::FilterMissing { .. } | Self::GitMissing { .. } | Self::GitFailed { .. })
+        matches!(self, Self::FilterMissing { .. } | Self::GitMissing { .. } | Self::GitFailed { .. } | Self::SubmoduleNotFilled { .. })
     }
 
     /// Whether the repository could not be used at all for now, which says nothing about the work.
@@ -210,6 +213,9 @@ impl RepoError {
             }
             Self::FilterMissing { .. } => "Install `git-lfs` and run `git lfs install`, then repeat.".into(),
             Self::GitMissing { .. } => "Install git, then repeat.".into(),
+            Self::SubmoduleNotFilled { path, .. } => {
+                format!("Run `git submodule update --init --recursive {path}` in your checkout, then repeat.")
+            }
             Self::NotSigned { .. } => {
                 "Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.".into()
             }

@@ -44,6 +44,9 @@ pub(crate) fn make_key(sample: &TestRepository) -> PathBuf {
     key
 }
 
+/// A server that is this machine, in the place of `ssh`.
+const SERVER: [&str; 2] = ["core.sshCommand=sh -c 'eval \"$1\"'", "ssh.variant=simple"];
+
 /// Lets this crate call `git`, with the filter `rot13`.
 pub(crate) fn serve_calls() {
     use_git(run_call);
@@ -56,7 +59,7 @@ fn run_call(call: GitCall) -> io::Result<GitOutput> {
     command.current_dir(call.worktree.as_ref().unwrap_or(&call.carrier)).env("GIT_DIR", &call.carrier).env("GIT_OBJECT_DIRECTORY", &call.objects);
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     command.envs(call.worktree.iter().map(|path| ("GIT_WORK_TREE", path))).envs(call.index.iter().map(|path| ("GIT_INDEX_FILE", path)));
-    command.args(call.settings.iter().map(String::as_str).chain(FILTER).flat_map(|setting| ["-c", setting])).args(&call.arguments);
+    command.args(call.settings.iter().map(String::as_str).chain(FILTER).chain(SERVER).flat_map(|setting| ["-c", setting])).args(&call.arguments);
     command.envs(call.variables).stdin(call.input.map_or_else(Stdio::null, Stdio::from));
     let Output { status, stdout, stderr } = command.output()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

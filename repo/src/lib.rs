@@ -57,6 +57,7 @@ mod signature;
 mod size;
 mod snapshot;
 mod stat_cache;
+mod submodule;
 mod text_file;
 mod tracked;
 mod upstream;

@@ -94,7 +94,12 @@ impl Repository {
         }
         create_folder(path)?;
         write_link_to_repository(&admin, path)?;
-        if complete { Ok(()) } else { self.write_files(&admin, path, commit, !filled) }
+        if complete {
+            return Ok(());
+        }
+        stat_cache::forget(path)?;
+        self.write_files(&admin, path, commit, !filled)?;
+        stat_cache::write_copy(&admin, path)
     }
 
     /// Puts a checkout on exactly `commit`, whatever it was on.
@@ -102,10 +107,8 @@ impl Repository {
         write_file(admin, "HEAD", &format!("{commit}\n"))
     }
 
-    /// Writes the files of `commit`, then the index, and keeps what the files are like. Overwrites existing files, which are left from an
-    /// earlier attempt.
-    fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
-        stat_cache::forget(path)?;
+    /// Writes the files of `commit`, then the index. Overwrites existing files, which are left from an earlier attempt.
+    pub(crate) fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
         let checking_out = || format!("check out {commit} to {}", path.display());
         let attributes = self.handle_with_tree(commit)?;
         let files: Vec<IndexEntry> = tree_index(&attributes, commit)?.iter().collect();
@@ -124,8 +127,7 @@ impl Repository {
         }
         // Last, because it marks a complete checkout.
         index.write().attempting(checking_out)?;
-        fs::rename(&draft, admin.join("index")).attempting(checking_out)?;
-        stat_cache::write_copy(admin, path)
+        fs::rename(&draft, admin.join("index")).attempting(checking_out)
     }
 }
 
@@ -156,7 +158,7 @@ fn write_link_to_files(admin: &Path, path: &Path) -> Result<(), RepoError> {
     write_file(admin, "gitdir", &format!("{}\n", path.join(".git").display()))
 }
 
-fn write_link_to_repository(admin: &Path, path: &Path) -> Result<(), RepoError> {
+pub(crate) fn write_link_to_repository(admin: &Path, path: &Path) -> Result<(), RepoError> {
     write_file(path, ".git", &format!("gitdir: {}\n", admin.display()))
 }
 

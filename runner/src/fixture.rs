@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use crate::process::{self, Programs};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
 use crate::runs::checkout_update::update_checkout;
-use crate::runs::run::RunContext;
+use crate::runs::run::{RunContext, preparation};
 
 pub(crate) struct TestBoard {
     pub(crate) sample: TestRepository,
@@ -134,6 +134,7 @@ impl TestBoard {
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
         checkout::create(&plan).await.unwrap();
+        preparation::plan(&self.project().await, &plan, phase).await.unwrap();
         let caller = self.db.caller(&reserved.token).await.unwrap().unwrap();
         (plan, reserved, caller)
     }

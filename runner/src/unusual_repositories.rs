@@ -11,7 +11,8 @@ use db::Caller;
 use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::wire::NewProject;
+use domain::runs::profile::Profile;
+use domain::wire::{NewProject, ProjectPatch};
 use repo::LandOutcome;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 
@@ -114,6 +115,12 @@ const FIXTURES: &[Fixture] = &[
         name: "submodule filled by the setup",
         before: &[Do(add_submodule), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "submodule"])],
         work: &[Git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"]), Write("work.txt", "done\n")],
+        ..USUAL
+    },
+    Fixture {
+        name: "submodule filled by the profile",
+        before: &[Do(add_submodule), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "submodule"]), Do(hold_submodule)],
+        work: &[Do(|checkout| assert_eq!(fs::read_to_string(checkout.join("inner/a")).unwrap(), "a")), Write("work.txt", "done\n")],
         ..USUAL
     },
     Fixture {
@@ -222,6 +229,14 @@ fn add_submodule(top: &Path) {
     fs::write(top.join(".gitmodules"), format!("[submodule \"inner\"]\n\tpath = inner\n\turl = {url}\n")).unwrap();
 }
 
+/// Lets the repository hold the submodule as `git submodule add` leaves it.
+fn hold_submodule(top: &Path) {
+    fs::create_dir_all(top.join(".git/modules")).unwrap();
+    fs::rename(top.join("inner/.git"), top.join(".git/modules/inner")).unwrap();
+    fs::write(top.join("inner/.git"), "gitdir: ../.git/modules/inner\n").unwrap();
+    configure(&top.join(".git/modules/inner"), "[core]\n\tworktree = ../../../inner\n");
+}
+
 fn commit_in_submodule(top: &Path) {
     write_in(&top.join("inner"), "a", "ahead");
     commit_all_in(&top.join("inner"), "ahead");
@@ -238,18 +253,18 @@ fn add_failing_hooks(top: &Path) {
 
 fn sign_with_key(top: &Path) {
     let key = top.with_file_name("key");
-    configure(top, &format!("[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {}\n", key.display()));
+    configure(&top.join(".git"), &format!("[commit]\n\tgpgSign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {}\n", key.display()));
 }
 
-fn configure(top: &Path, lines: &str) {
-    let configuration = top.join(".git/config");
+fn configure(git_dir: &Path, lines: &str) {
+    let configuration = git_dir.join("config");
     let text = fs::read_to_string(&configuration).unwrap();
     fs::write(configuration, text + lines).unwrap();
 }
 
 fn use_filter_of_repository(top: &Path) {
     write_in(top, ".gitattributes", "*.txt filter=own\n");
-    configure(top, "[filter \"own\"]\n\tclean = cat\n");
+    configure(&top.join(".git"), "[filter \"own\"]\n\tclean = cat\n");
 }
 
 async fn take(folder: &Path, steps: &[Step]) {
@@ -296,6 +311,9 @@ async fn run(fixture: &Fixture) -> End {
         return Refused(refusal.code());
     }
     let board = TestBoard::on(sample).await;
+    let profile = Profile { submodules: fixture.name == "submodule filled by the profile", ..Profile::default() };
+    let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
+    board.db.edit_project(&Caller::owner(), &board.project.id, patch, None).await.unwrap();
     let top = board.sample.top();
     let task = board.task("Work").await;
     let (plan, reserved, coder) = board.agent(&task, AgentKind::Coder).await;

@@ -96,6 +96,9 @@ pub enum RepositoryFact {
 const MAX_LISTED: usize = 3;
 
 impl RepositoryFact {
+    /// The kind of a finding that the profile of a project can settle.
+    pub const SUBMODULES: &str = "submodules";
+
     /// The stable name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -104,7 +107,7 @@ impl RepositoryFact {
             Self::Diverged { .. } => "diverged-from-upstream",
             Self::BaseIsMade { .. } => "base-is-made",
             Self::BaseElsewhere { .. } => "base-checked-out-elsewhere",
-            Self::Submodules { .. } => "submodules",
+            Self::Submodules { .. } => Self::SUBMODULES,
             Self::Converted { .. } => "converted-files",
             Self::Shallow => "shallow-clone",
             Self::Sparse => "sparse-checkout",
@@ -196,7 +199,7 @@ impl RepositoryFact {
             Self::Diverged { upstream, .. } => format!("Merge `{upstream}` into your branch, or rebase it, before you create the project."),
             Self::BaseIsMade { .. } => "Choose another base branch if you want none to be made.".to_owned(),
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
-            Self::Submodules { .. } => "Add `git submodule update --init --recursive` to the setup of worktrees.".to_owned(),
+            Self::Submodules { .. } => "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned(),
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
             Self::Converted { .. } => "Nothing has to be done.".to_owned(),
             Self::Sparse => "Nothing has to be done, if `git` is installed.".to_owned(),

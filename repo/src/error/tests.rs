@@ -31,6 +31,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::FilterInRepository { driver: "crypt".into(), path: "a.key".into() },
         RepoError::FilterMissing { driver: "lfs".into(), path: "a.psd".into() },
         RepoError::GitMissing { attempted: "list the filters of git".into() },
+        RepoError::SubmoduleNotFilled { path: "vendor/inner".into(), output: "could not fetch 1111: no route to host".into() },
         RepoError::NotSigned { output: "no key".into() },
         RepoError::GitFailed { attempted: "convert a.psd for git".into(), output: "smudge filter lfs failed".into() },
         RepoError::PathNotUtf8 { path: path() },
@@ -106,6 +107,8 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Install `git-lfs` and run `git lfs install`, then repeat.
     program-missing: could not list the filters of git: git is not installed
         Install git, then repeat.
+    submodule-not-filled: the submodule vendor/inner could not be filled: could not fetch 1111: no route to host
+        Run `git submodule update --init --recursive vendor/inner` in your checkout, then repeat.
     not-signed: the commit was not signed: no key
         Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.
     git-failed: could not convert a.psd for git: smudge filter lfs failed

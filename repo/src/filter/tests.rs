@@ -71,6 +71,10 @@ impl Sample {
     }
 }
 
+fn sample_text(repository: &Repository, head: &Sha) -> String {
+    String::from_utf8(repository.file_at(head, "dir/a.key").unwrap().unwrap()).unwrap()
+}
+
 fn read(folder: &Path, path: &str) -> String {
     fs::read_to_string(folder.join(path)).unwrap()
 }
@@ -78,7 +82,7 @@ fn read(folder: &Path, path: &str) -> String {
 #[test]
 fn checkouts_have_the_converted_files() {
     let Sample { sample, repository, task, head } = Sample::new();
-    assert_eq!(read(&task, "dir/a.key"), TEXT);
+    assert_eq!([read(&task, "dir/a.key"), sample_text(&repository, &head)], [TEXT, STORED]);
     assert_eq!(filtered(&task, &["status", "--porcelain"]), "");
     for is_converted_by_libgit2 in [false, true] {
         if is_converted_by_libgit2 {

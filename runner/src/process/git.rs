@@ -39,10 +39,10 @@ pub fn run_git(call: GitCall) -> io::Result<GitOutput> {
     let git = find_program("git", &path).ok_or(ErrorKind::NotFound)?;
     let mut command = command(&git, worktree.as_ref().unwrap_or(&carrier), env::filter_env_for_publishing(std::env::vars_os()));
     let settings = settings.into_iter().flat_map(|setting| ["-c".into(), OsString::from(setting)]);
-    command.args(settings).args(arguments).env("GIT_DIR", &carrier).env("GIT_OBJECT_DIRECTORY", objects).envs(variables);
+    command.args(settings).args(arguments).env("GIT_DIR", &carrier).env("GIT_OBJECT_DIRECTORY", objects);
     let places = [("GIT_WORK_TREE", worktree), ("GIT_INDEX_FILE", index)];
     command.envs(places.into_iter().filter_map(|(name, place)| Some((name, place?))));
-    command.envs(env::WITHOUT_QUESTIONS.iter().copied()).env("GIT_NO_LAZY_FETCH", "1");
+    command.envs(env::WITHOUT_QUESTIONS.iter().copied()).env("GIT_NO_LAZY_FETCH", "1").envs(variables);
     let input = input.map_or_else(Stdio::null, Stdio::from);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(collect_from(&git, command, input, limit)).map_err(io::Error::other)?;

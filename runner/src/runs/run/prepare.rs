@@ -392,5 +392,7 @@ mod tests {
         };
         assert_eq!(class(gone()), (FailureClass::Checkout, gone().to_string()));
         assert_eq!(class(full.into()).0, FailureClass::DiskFull, "that is everyone's problem");
+        let unfilled = RepoError::SubmoduleNotFilled { path: "vendor".to_owned(), output: "no route to host".to_owned() };
+        assert_eq!(class(unfilled.into()).0, FailureClass::Setup, "it uses no attempt");
     }
 }
