@@ -95,7 +95,7 @@ impl<'a> Filters<'a> {
         Ok(false)
     }
 
-    /// What the attributes of a file say, whether or not the filter is configured.
+    /// Returns the conversion that the attributes of a file name, whether or not the filter is configured.
     fn named(&self, path: &Path) -> Option<Conversion> {
         self.attribute(path, FILTER).map(Conversion::Filter).or_else(|| self.encoding(path))
     }

@@ -53,7 +53,7 @@ impl Repository {
         let (handle, carrier) = (self.handle()?, Self::at(folder.to_path_buf()).handle()?);
         let writing = || format!("write {}", folder.display());
         carrier.reference(&branch_ref(&target.branch), oid(tip)?, true, "upload").attempting(writing)?;
-        // What the remote has already.
+        // The commits that the remote has already.
         for known in handle.references_glob(&format!("refs/remotes/{}/*", target.remote)).attempting(writing)? {
             let known = known.attempting(writing)?;
             if let (Ok(name), Some(id)) = (known.name(), known.target()) {

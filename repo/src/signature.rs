@@ -80,7 +80,7 @@ mod tests {
             assert_eq!(repository.tree_of(&sha).unwrap(), repository.tree_of(&work).unwrap());
         }
         let Ok(MergeOutcome::Merged { sha, .. }) = repository.merge_commit(&start, &work, message, &identity.unsigned()) else { panic!() };
-        assert!(!run(sample.top(), &["verify-commit", &sha]).status.success(), "nobody keeps this commit, so no key is asked for");
+        assert!(!run(sample.top(), &["verify-commit", &sha]).status.success(), "nobody keeps this commit");
     }
 
     #[test]

@@ -30,7 +30,7 @@ const MODULES: &str = "modules";
 /// The folder of fetched submodules in the common folder of the repository. All checkouts borrow from it.
 const STORE: &str = "vibe-relay";
 /// Where a fetched commit is kept in the store.
-const KEPT: &str = "refs/vibe-relay/kept/";
+const FETCHED: &str = "refs/vibe-relay/fetched/";
 /// The reference with which the repository of a submodule in a checkout says that its first commit exists elsewhere.
 const FIRST: &str = "refs/remotes/origin/first";
 /// As git itself, which fetches submodules from no folder.
@@ -88,7 +88,7 @@ impl Repository {
             };
             let filling = |output: String| RepoError::SubmoduleNotFilled { path: path.clone(), output };
             let Some(module) = self.fill_one(&inner, link.id, exact).map_err(|error| filling(error.to_string()))? else { continue };
-            // What an agent made of a submodule names addresses, too.
+            // A commit of an agent names addresses, too.
             if trusted_tree.get_path(Path::new(path)).is_ok_and(|entry| entry.id() == link.id) {
                 module.fill_level(&inner, link.id, link.id, exact)?;
             }
@@ -96,7 +96,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Fills one submodule with the files of `commit`. Returns its repository in the checkout, or none if it is somebody else's.
+    /// Fills one submodule with the files of `commit`. Returns its repository in the checkout, or none if another repository is there.
     fn fill_one(&self, place: &Level, commit: Oid, exact: bool) -> Result<Option<Self>, RepoError> {
         let Level { folder, admin, .. } = place;
         let module = Self::at(admin.clone());
@@ -162,7 +162,7 @@ impl Repository {
         fetch(&sha(commit)).or_else(|_| fetch("+refs/heads/*:refs/fetched/*"))?;
         let store = Self::at(place.store.clone()).handle()?;
         find_commit(&store, commit)?;
-        let kept = format!("{KEPT}{commit}");
+        let kept = format!("{FETCHED}{commit}");
         if reference_target(&store, &kept)?.is_none() {
             store.reference(&kept, commit, true, "vibe-relay: fetched").attempting(fetching)?;
         }

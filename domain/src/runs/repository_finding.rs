@@ -199,7 +199,9 @@ impl RepositoryFact {
             Self::Diverged { upstream, .. } => format!("Merge `{upstream}` into your branch, or rebase it, before you create the project."),
             Self::BaseIsMade { .. } => "Choose another base branch if you want none to be made.".to_owned(),
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
-            Self::Submodules { .. } => "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned(),
+            Self::Submodules { .. } => {
+                "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned()
+            }
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
             Self::Converted { .. } => "Nothing has to be done.".to_owned(),
             Self::Sparse => "Nothing has to be done, if `git` is installed.".to_owned(),
