@@ -157,13 +157,11 @@ impl Builder<'_> {
             }
             _ => self.store(path)?,
         };
-        match stored {
-            Some((id, mode)) => {
-                self.index.add(&plain_entry(path.as_os_str().as_encoded_bytes(), id, mode)).attempting(|| format!("store {}", path.display()))?
-            }
-            None => self.skip(path),
-        }
-        Ok(())
+        let Some((id, mode)) = stored else {
+            self.skip(path);
+            return Ok(());
+        };
+        self.index.add(&plain_entry(path.as_os_str().as_encoded_bytes(), id, mode)).attempting(|| format!("store {}", path.display()))
     }
 
     /// Stores a file or a link that no filter converts. `None` if it cannot be read.
