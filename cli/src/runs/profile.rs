@@ -166,7 +166,7 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
     lines.extend(list("preview", profile.preview.as_slice()));
-    lines.extend(profile.submodules.then(|| format!("{:10}filled", "submodules")));
+    lines.extend(profile.submodules.then(|| format!("{:10}filled", "modules")));
     lines.push(format!("{:10}{}", "merge", profile.merge_style));
     lines.push(format!("{:10}{}", "base", if profile.follow_base { "followed" } else { "not followed" }));
     lines
@@ -210,7 +210,7 @@ mod tests {
         limit     5 minutes for each command
         full      none
         preview   npm run dev -- --port {port}
-        submodules filled
+        modules   filled
         merge     squash
         base      not followed
         ");
