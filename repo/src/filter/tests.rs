@@ -157,6 +157,9 @@ fn scratch_checkout_moves_with_converted_files() {
 fn landing_and_its_undo_write_converted_files() {
     let sample = Sample::new();
     let (top, tip) = (sample.sample.top(), sample.work());
+    // The same content with another time, which the index of the person does not know.
+    fs::remove_file(top.join("dir/a.key")).unwrap();
+    sample.sample.write("dir/a.key", TEXT);
     assert!(matches!(sample.land(), LandOutcome::Landed { fast_forward: true, .. }));
     assert_eq!([read(top, "dir/a.key"), sample.stored(&tip, "dir/a.key")], ["retreat\n", "ergerng\n"]);
     assert_eq!(filtered(top, &["status", "--porcelain"]), "");

@@ -12,6 +12,7 @@ const PROJECT: &str = "vibe-relay/PROJ-001";
 struct Sample {
     outer: TestRepository,
     inner: TestRepository,
+    _deep: TestRepository,
     repository: Repository,
     task: PathBuf,
     head: Sha,
@@ -30,11 +31,10 @@ impl Sample {
         add_submodule(outer.top(), inner.top().to_str().unwrap(), "vendor/inner");
         git(outer.top(), &["commit", "-q", "-m", "inner"]);
         git(outer.top(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive"]);
-        // The address of `deep` is gone with its repository: what the person has is enough.
         let (repository, task) = (outer.repository(), outer.beside("task"));
         let head = repository.ensure_project_branch(PROJECT, "main").unwrap();
         repository.add_worktree("task", &task, BRANCH, &head).unwrap();
-        Self { outer, inner, repository, task, head }
+        Self { outer, inner, _deep: deep, repository, task, head }
     }
 
     fn fill(&self, exact: bool) -> Result<(), RepoError> {
