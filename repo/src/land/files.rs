@@ -3,12 +3,13 @@
 //! Must not move a branch, and must not overwrite a file whose content is in no commit. Writes no path that both commits have alike, and
 //! keeps its index entry.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::runs::land::blocking::BlockingFiles;
 use git2::build::CheckoutBuilder;
-use git2::{Index, Oid, RepositoryState};
+use git2::{Index, IndexEntry, Oid, RepositoryState};
 
 use crate::checkout::is_sparse;
 use crate::error::{Attempt, RepoError};
@@ -40,7 +41,11 @@ impl Repository {
         }
         let flags = flags_of(&draft, &found);
         let filters = Filters::new(self, &handle);
-        let landed = |index: &Index| filters.pick(&index.iter().collect::<Vec<_>>(), |path| found.is_landed(path));
+        let names = with_attribute_files(&found.landed);
+        let landed = |index: &Index| {
+            let files: Vec<IndexEntry> = names.iter().filter_map(|path| index.get_path(path, 0)).collect();
+            filters.pick(&files, |path| found.is_landed(path))
+        };
         let had_conversions = !landed(&draft)?.is_empty();
         let attempted = || format!("write the landed files to {}", workdir.display());
         handle.set_index(&mut draft).attempting(attempted)?;
@@ -68,6 +73,12 @@ impl Repository {
         index.replace()?;
         Ok(BlockingFiles::default())
     }
+}
+
+/// The landed paths with the attribute files that say something about them, so that the cost grows with what lands and not with the checkout.
+fn with_attribute_files(landed: &[LandedPath]) -> BTreeSet<PathBuf> {
+    let attributes = landed.iter().flat_map(|landed| landed.path.ancestors().skip(1).map(|folder| folder.join(".gitattributes")));
+    landed.iter().map(|landed| landed.path.clone()).chain(attributes).collect()
 }
 
 fn limited_to<'a>(landed: impl Iterator<Item = &'a LandedPath>) -> CheckoutBuilder<'static> {
