@@ -4,7 +4,6 @@ use domain::runs::evidence::{BaseEvidence, Sha};
 
 use crate::branch::{contains, tip};
 use crate::error::RepoError;
-use crate::filter::reject_filters;
 use crate::handle::{Repository, oid, sha};
 use crate::probe::{branches, similar_names};
 
@@ -25,10 +24,10 @@ impl Repository {
     /// on it.
     ///
     /// # Errors
-    /// The branch does not exist, or its files use filters.
+    /// The branch does not exist, or its files use filters that cannot run.
     pub fn base_evidence(&self, branch: &str, known: &Sha, landed: Option<&Sha>) -> Result<BaseEvidence, RepoError> {
         let tip = self.base_tip(branch)?;
-        reject_filters(self, oid(&tip)?)?;
+        self.conversions(oid(&tip)?)?;
         let base_head = self.moved_on(branch, known)?.unwrap_or_else(|| known.clone());
         let holds_landed = match landed {
             Some(landed) => contains(&self.handle()?, oid(&tip)?, oid(landed)?),

@@ -76,12 +76,9 @@ impl Repository {
         if !taken.skipped.is_empty() {
             return Err(RepoError::SnapshotIncomplete { paths: taken.skipped });
         }
-        let committing = || format!("commit the files of {}", top.display());
-        let (parent, tree) = (find_commit(&handle, base)?, handle.find_tree(taken.tree).attempting(committing)?);
-        let identity = self.identity("snapshot")?;
-        let signature = identity.signature()?;
+        let parent = find_commit(&handle, base)?;
         let message = format!("Snapshot of uncommitted files\n\nThey were not committed on {branch} when the project was created.\n");
-        let commit = handle.commit(None, &signature, &signature, &message, &tree, &[&parent]).attempting(committing)?;
+        let commit = self.commit(&handle, taken.tree, &[&parent], &message, &self.identity("snapshot")?)?;
         self.sync_objects()?;
         set_reference(&handle, &format!("{SNAPSHOT_PREFIX}{commit}"), None, commit, "vibe-relay: snapshot")?;
         Ok(Some(sha(commit)))

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use domain::runs::evidence::Sha;
 use git2::build::CheckoutBuilder;
-use git2::{Oid, Signature};
+use git2::{IndexEntry, Oid, Signature};
 
 use crate::branch::{delete_reference, reference_target, set_reference};
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, oid, sha};
+use crate::filter::Filters;
+use crate::handle::{Repository, find_commit, oid, sha, tree_index};
 use crate::stat_cache::StatCache;
 
 const CHECKPOINT_PREFIX: &str = "refs/vibe-relay/checkpoints/";
@@ -93,7 +94,12 @@ impl Repository {
         let tree: Oid = find_commit(&handle, oid(checkpoint)?)?.tree_id();
         let restoring = || format!("restore the checkpoint {checkpoint} in {}", worktree.display());
         let tree = handle.find_tree(tree).attempting(restoring)?;
-        handle.checkout_tree(tree.as_object(), Some(CheckoutBuilder::new().force().update_index(false))).attempting(restoring)
+        handle.checkout_tree(tree.as_object(), Some(CheckoutBuilder::new().force().update_index(false))).attempting(restoring)?;
+        // All of them: without its filter, each such file looked changed and was written.
+        let attributes = self.handle_with_tree(oid(checkpoint)?)?;
+        let files: Vec<IndexEntry> = tree_index(&attributes, oid(checkpoint)?)?.iter().collect();
+        let filters = Filters::new(self, &attributes);
+        filters.smudge(worktree, &filters.pick(&files, |_| true)?).map(drop)
     }
 }
 

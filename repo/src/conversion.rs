@@ -28,7 +28,7 @@ impl Repository {
     }
 
     /// The attribute files outside of commits.
-    fn attribute_files(&self, config: &Config) -> Vec<PathBuf> {
+    pub(crate) fn attribute_files(&self, config: &Config) -> Vec<PathBuf> {
         let own = self.git_dir().join("info/attributes");
         let named = config.get_path("core.attributesFile").ok();
         let xdg = std::env::var_os("XDG_CONFIG_HOME").map(|folder| PathBuf::from(folder).join("git/attributes"));

@@ -45,10 +45,18 @@ pub enum RepoError {
     UnknownExtension { name: String },
     #[error("the repository at {path} belongs to another user")]
     WrongOwner { path: PathBuf },
-    #[error("files of the repository use the git filter {driver} (named in {named_in})")]
-    Filters { driver: String, named_in: String },
-    #[error("{path} has the encoding {encoding} in checkouts (`working-tree-encoding`), which is not supported")]
-    Encoding { encoding: String, path: String },
+    #[error("{path} uses the git filter {driver}, which only the configuration of the repository has; agents could change it")]
+    FilterInRepository { driver: String, path: String },
+    #[error("{path} uses the git filter {driver}, which is not installed")]
+    FilterMissing { driver: String, path: String },
+    #[error("could not {attempted}: git is not installed")]
+    GitMissing { attempted: String },
+    #[error("could not {attempted}: {output}")]
+    GitFailed { attempted: String, output: String },
+    #[error("the submodule {path} could not be filled: {output}")]
+    SubmoduleNotFilled { path: String, output: String },
+    #[error("the commit was not signed: {output}")]
+    NotSigned { output: String },
     #[error("the path {path} is not valid UTF-8")]
     PathNotUtf8 { path: PathBuf },
     #[error("the branch {existing} conflicts with the branch name {wanted}")]
@@ -124,8 +132,12 @@ impl RepoError {
             Self::PartialClone => "partial-clone",
             Self::UnknownExtension { .. } => "unknown-extension",
             Self::WrongOwner { .. } => "foreign-owner",
-            Self::Filters { .. } => "filters",
-            Self::Encoding { .. } => "working-tree-encoding",
+            Self::FilterInRepository { .. } => "filters",
+            Self::FilterMissing { .. } => "filter-missing",
+            Self::GitMissing { .. } => "program-missing",
+            Self::GitFailed { .. } => "git-failed",
+            Self::SubmoduleNotFilled { .. } => "submodule-not-filled",
+            Self::NotSigned { .. } => "not-signed",
             Self::PathNotUtf8 { .. } => "path-not-utf8",
             Self::BranchNameConflict { .. } => "name-blocked",
             Self::Moved { .. } => "branch-moved",
@@ -153,6 +165,11 @@ impl RepoError {
             Self::Git { .. } => "git",
             Self::Io { .. } => "io",
         }
+    }
+
+    /// Whether the machine of the person lacks something, such as a program or its network, which says nothing about the work.
+    pub fn is_of_machine(&self) -> bool {
+        matches!(self, Self::FilterMissing { .. } | Self::GitMissing { .. } | Self::GitFailed { .. } | Self::SubmoduleNotFilled { .. })
     }
 
     /// Whether the repository could not be used at all for now, which says nothing about the work.
@@ -191,10 +208,18 @@ impl RepoError {
             Self::WrongOwner { path } => {
                 format!("Run as its owner, or trust it with `git config --global --add safe.directory {}`.", path.display())
             }
-            Self::Filters { .. } => "Use a repository without clean and smudge filters (Git LFS, git-crypt, …).".into(),
-            Self::Encoding { path, .. } => {
-                format!("Store {path} as UTF-8 and remove `working-tree-encoding` from its attributes, or name a repository without it.")
+            Self::FilterInRepository { driver, .. } => {
+                format!("Configure it for all repositories: `git config --global filter.{driver}.clean …`, and so on for smudge and process.")
             }
+            Self::FilterMissing { .. } => "Install `git-lfs` and run `git lfs install`, then repeat.".into(),
+            Self::GitMissing { .. } => "Install git, then repeat.".into(),
+            Self::SubmoduleNotFilled { path, .. } => {
+                format!("Run `git submodule update --init --recursive {path}` in your checkout, then repeat.")
+            }
+            Self::NotSigned { .. } => {
+                "Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.".into()
+            }
+            Self::GitFailed { .. } => "Run `git lfs pull` or the command that failed in your checkout to see what it needs, then repeat.".into(),
             Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
             Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))

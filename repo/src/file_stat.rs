@@ -1,6 +1,6 @@
 //! The facts of the file system about one file, without its content, in the form of git's index.
 
-use git2::{IndexEntry, IndexTime};
+use git2::{IndexEntry, IndexTime, Oid};
 use nix::libc;
 use nix::sys::stat::{FileStat as SystemStat, SFlag};
 
@@ -65,6 +65,25 @@ impl FileStat {
     /// needs a whole second in between.
     pub(crate) fn is_older_than(&self, time: (i32, u32)) -> bool {
         [self.modified, self.changed].iter().all(|own| if own.1 == 0 { own.0 < time.0 } else { *own < time })
+    }
+}
+
+/// Makes the entry of a file of which nothing is known but its content and mode.
+pub(crate) fn plain_entry(path: &[u8], id: Oid, mode: u32) -> IndexEntry {
+    let never = IndexTime::new(0, 0);
+    IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
     }
 }
 

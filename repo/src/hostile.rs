@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::git_program::{run, run_with};
+use crate::git_program::{make_key, run, run_with, serve_calls};
 use crate::testing::{TestRepository, write_in};
 use crate::{DiffLimits, LandOutcome, LandRequest, MergeOutcome, probe};
 
@@ -126,6 +126,12 @@ fn call_every_function(sample: &TestRepository) {
     const BRANCH: &str = "vr/TASK-001/work";
     const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001";
 
+    serve_calls();
+    // The key of the person is to sign, and the program of the repository is not.
+    let key = make_key(sample);
+    for (name, value) in [("gpg.format", "ssh"), ("gpg.ssh.program", "/bin/false"), ("user.signingKey", key.to_str().unwrap())] {
+        sample.configure(name, value);
+    }
     assert_eq!(probe(sample.top(), None).unwrap_err().code(), "filters");
     let repository = sample.repository();
     repository.check().unwrap();

@@ -15,9 +15,17 @@ pub struct Identity {
     /// Whether git resolves it from its configuration. If not, a `git` program needs it in its environment, because
     /// `git commit` fails with exit code 128 otherwise.
     pub configured: bool,
+    /// Whether its commits are signed (`commit.gpgSign`).
+    pub signs: bool,
 }
 
 impl Identity {
+    /// The same identity for commits that nobody keeps.
+    #[must_use]
+    pub fn unsigned(self) -> Self {
+        Self { signs: false, ..self }
+    }
+
     pub(crate) fn signature(&self) -> Result<Signature<'static>, RepoError> {
         Signature::now(&self.name, &self.email).attempting(|| format!("sign as {} <{}>", self.name, self.email))
     }
@@ -34,11 +42,8 @@ impl Repository {
     /// # Errors
     /// The repository cannot be opened.
     pub fn identity(&self, role: &str) -> Result<Identity, RepoError> {
-        Ok(self.configured_identity()?.unwrap_or_else(|| Identity {
-            name: format!("vibe-relay {role}"),
-            email: "vibe-relay@localhost".to_owned(),
-            configured: false,
-        }))
+        let fallback = || Identity { name: format!("vibe-relay {role}"), email: "vibe-relay@localhost".to_owned(), configured: false, signs: false };
+        Ok(Identity { signs: self.signs_commits()?, ..self.configured_identity()?.unwrap_or_else(fallback) })
     }
 
     /// Returns whether git signs each commit in the repository.
@@ -50,10 +55,11 @@ impl Repository {
         Ok(handle.config().and_then(|config| config.get_bool("commit.gpgsign")).unwrap_or(false))
     }
 
+    /// Returns the identity that git resolves from its configuration, for commits without a signature.
     pub(crate) fn configured_identity(&self) -> Result<Option<Identity>, RepoError> {
         let handle = self.handle()?;
         let Ok(signature) = handle.signature() else { return Ok(None) };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ok(Some(Identity { name: text(signature.name_bytes()), email: text(signature.email_bytes()), configured: true }))
+        Ok(Some(Identity { name: text(signature.name_bytes()), email: text(signature.email_bytes()), configured: true, signs: false }))
     }
 }

@@ -78,7 +78,7 @@ impl Repository {
             return Ok(MergeOutcome::Merged { sha: sha(base), already: true });
         }
         match merged_tree(&handle, base, head)? {
-            Ok(tree) => Ok(MergeOutcome::Merged { sha: sha(commit(&handle, tree, &[&ours, &theirs], message, identity)?), already: false }),
+            Ok(tree) => Ok(MergeOutcome::Merged { sha: sha(self.commit(&handle, tree, &[&ours, &theirs], message, identity)?), already: false }),
             Err(paths) => Ok(MergeOutcome::Conflict { paths }),
         }
     }
@@ -94,15 +94,26 @@ fn merged_tree(handle: &git2::Repository, base: Oid, head: Oid) -> Result<Result
     Ok(Ok(merged.write_tree_to(handle).attempting(merging)?))
 }
 
-/// Creates a commit that no branch has.
-fn commit(handle: &git2::Repository, tree: Oid, parents: &[&git2::Commit<'_>], message: &str, identity: &Identity) -> Result<Oid, RepoError> {
-    let writing = || "write a commit".to_owned();
-    let tree = handle.find_tree(tree).attempting(writing)?;
-    let signature = identity.signature()?;
-    handle.commit(None, &signature, &signature, message, &tree, parents).attempting(writing)
-}
-
 impl Repository {
+    /// Creates a commit that no branch has, with a signature if the identity has one.
+    pub(crate) fn commit(
+        &self,
+        handle: &git2::Repository,
+        tree: Oid,
+        parents: &[&git2::Commit<'_>],
+        message: &str,
+        identity: &Identity,
+    ) -> Result<Oid, RepoError> {
+        if identity.signs {
+            let parents: Vec<Oid> = parents.iter().map(|parent| parent.id()).collect();
+            return self.signed_commit(tree, &parents, message, identity);
+        }
+        let writing = || "write a commit".to_owned();
+        let tree = handle.find_tree(tree).attempting(writing)?;
+        let signature = identity.signature()?;
+        handle.commit(None, &signature, &signature, message, &tree, parents).attempting(writing)
+    }
+
     /// Shows what a merge of `head` into `base` would leave in conflict. Writes nothing.
     ///
     /// # Errors

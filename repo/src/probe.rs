@@ -75,9 +75,10 @@ fn inspect(path: &Path, base_branch: Option<&str>, plans_base: bool) -> Result<R
     if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, conflicting_name(name)?))) {
         return Err(RepoError::BranchNameConflict { existing: existing.clone(), wanted });
     }
-    filter::reject_filters(&repository, base)?;
+    let conversions = repository.conversions(base)?;
     let named = NamedCheckout { top: &found.top, admin: &found.admin, base_branch: &base_branch, base };
     let (mut facts, checkout_bytes) = repository.unusual_facts(&named)?;
+    facts.extend(filter::fact(&conversions));
     facts.extend(base_made_from.clone().map(|from| RepositoryFact::BaseIsMade { branch: base_branch.clone(), from }));
     let newer_upstream = facts.iter().find_map(|fact| match fact {
         RepositoryFact::BehindUpstream { upstream, .. } => Some(upstream.clone()),

@@ -6,10 +6,13 @@
 use std::fs;
 use std::path::Path;
 
+use domain::runs::evidence::Sha;
 use domain::runs::publication::{PublicationTarget, repository_at};
 
+use crate::branch::branch_ref;
 use crate::error::{Attempt, RepoError};
-use crate::handle::Repository;
+use crate::filter::Conversion;
+use crate::handle::{Repository, oid};
 
 const DEFAULT_REMOTE: &str = "origin";
 
@@ -37,6 +40,30 @@ impl Repository {
             base_branch: base.to_owned(),
             repository: repository_at(url),
         }))
+    }
+
+    /// Prepares a carrier for the upload of the files of Git LFS that `tip` and the commits before it name, and returns whether there are any.
+    ///
+    /// # Errors
+    /// [`RepoError::FilterMissing`] if Git LFS is not installed, or the carrier cannot be written.
+    pub fn prepare_upload(&self, folder: &Path, target: &PublicationTarget, tip: &Sha) -> Result<bool, RepoError> {
+        if !self.conversions(oid(tip)?)?.iter().any(Conversion::is_lfs) {
+            return Ok(false);
+        }
+        let (handle, carrier) = (self.handle()?, Self::at(folder.to_path_buf()).handle()?);
+        let writing = || format!("write {}", folder.display());
+        carrier.reference(&branch_ref(&target.branch), oid(tip)?, true, "upload").attempting(writing)?;
+        // The commits that the remote has already.
+        for known in handle.references_glob(&format!("refs/remotes/{}/*", target.remote)).attempting(writing)? {
+            let known = known.attempting(writing)?;
+            if let (Ok(name), Some(id)) = (known.name(), known.target()) {
+                carrier.reference(name, id, true, "known").attempting(writing)?;
+            }
+        }
+        self.configure_storage(folder)?;
+        let mut config = carrier.config().attempting(writing)?;
+        config.set_str(&format!("remote.{}.url", target.remote), &target.url).attempting(writing)?;
+        Ok(true)
     }
 
     /// Makes the carrier `folder`, in which `git` finds the objects of this repository and nothing else of it.

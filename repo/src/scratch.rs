@@ -2,16 +2,18 @@
 //!
 //! A program may have written anything to the checkout and its index, so its index is not believed, only the stat cache of the board.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use domain::runs::evidence::Sha;
-use git2::Delta;
 use git2::build::CheckoutBuilder;
+use git2::{Delta, IndexEntry};
 
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, oid};
+use crate::filter::Filters;
+use crate::handle::{Repository, find_commit, oid, tree_index};
 use crate::stat_cache::StatCache;
 use crate::workdir::Untracked;
 
@@ -28,7 +30,7 @@ impl Repository {
         let admin = self.admin_dir(name)?;
         // A file in the place of a pipe, or of another thing that blocks its reader.
         fs::remove_file(admin.join("index")).attempting(moving)?;
-        let (mut changed, mut differs) = (CheckoutBuilder::new(), false);
+        let (mut changed, mut written) = (CheckoutBuilder::new(), BTreeSet::new());
         changed.force().disable_pathspec_match(true).update_index(false);
         for change in self.changes(path, id, Untracked::Files, &StatCache::of_checkout(path))? {
             if change.status != Delta::Deleted {
@@ -36,13 +38,17 @@ impl Repository {
             }
             if change.status != Delta::Untracked {
                 changed.path(&change.path);
-                differs = true;
+                written.insert(change.path);
             }
         }
         let handle = self.checkout_handle(&admin, path)?;
         let tree = find_commit(&handle, id)?.tree().attempting(moving)?;
-        if differs {
+        if !written.is_empty() {
             handle.checkout_tree(tree.as_object(), Some(&mut changed)).attempting(moving)?;
+            let attributes = self.handle_with_tree(id)?;
+            let files: Vec<IndexEntry> = tree_index(&attributes, id)?.iter().collect();
+            let filters = Filters::new(self, &attributes);
+            filters.smudge(path, &filters.pick(&files, |path| written.contains(path))?)?;
         }
         // Last, because it marks a complete checkout.
         let mut index = handle.index().attempting(moving)?;

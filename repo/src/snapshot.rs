@@ -1,19 +1,22 @@
 //! Writes the files of a checkout into the repository, without a commit.
 //!
 //! Must not change the checkout's files, index or branch, and must not read outside of it: its agent may be at work, and may replace a folder
-//! by a link at any moment. Files are stored unfiltered. Ignored files are left out, because builds generate them.
+//! by a link at any moment. Files with a filter are stored as git stores them. Ignored files are left out, because builds generate them.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use git2::{Delta, Index, IndexEntry, IndexTime, Oid};
+use git2::{Delta, Index, Oid};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, readlinkat};
 use nix::sys::stat::Mode;
 
 use crate::error::{Attempt, RepoError};
+use crate::file_stat::plain_entry;
+use crate::filter::Filters;
 use crate::handle::{Repository, find_commit};
 use crate::stat_cache::StatCache;
 use crate::workdir::{Change, Untracked};
@@ -72,7 +75,14 @@ impl Repository {
         max_bytes: u64,
     ) -> Result<Snapshot, RepoError> {
         let old_tree = find_commit(handle, head)?.tree().attempting(|| format!("read the files of {head}"))?;
-        let mut builder = Builder { handle, worktree, contents, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
+        let mut builder = Builder {
+            handle,
+            worktree,
+            contents,
+            filters: Filters::new(self, handle),
+            index: Index::new().attempting(indexing)?,
+            skipped: Vec::new(),
+        };
         builder.index.read_tree(&old_tree).attempting(indexing)?;
         // Apply deletions first, because a folder may have replaced a file.
         let (deleted, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.status == Delta::Deleted);
@@ -81,7 +91,7 @@ impl Repository {
         }
         let mut files = Vec::new();
         for change in written {
-            builder.collect(&change.path, &mut files);
+            builder.collect(&change.path, &mut files)?;
         }
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         if bytes > max_bytes {
@@ -104,6 +114,7 @@ struct Builder<'a> {
     handle: &'a git2::Repository,
     worktree: &'a Path,
     contents: Contents,
+    filters: Filters<'a>,
     index: Index,
     skipped: Vec<String>,
 }
@@ -111,38 +122,57 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Collects the files and links at `path` with their sizes: the file itself, or the files of a nested repository, whose commits
     /// [`Repository::rescue_nested`] keeps. git reports a folder as a change only in that case.
-    fn collect(&mut self, path: &Path, files: &mut Vec<(PathBuf, u64)>) {
+    fn collect(&mut self, path: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), RepoError> {
         match self.worktree.join(path).symlink_metadata() {
-            Ok(found) if found.is_dir() => self.collect_nested(path, files),
+            Ok(found) if found.is_dir() => return self.collect_nested(path, files),
+            // Of a large file, the repository gets a line with its name.
+            Ok(found) if found.is_file() && self.filters.conversion(path)?.is_some_and(|by| by.is_lfs()) => files.push((path.to_path_buf(), 0)),
             Ok(found) if found.is_symlink() || (found.is_file() && found.len() <= MAX_FILE_BYTES) => files.push((path.to_path_buf(), found.len())),
             _ => self.skip(path),
         }
+        Ok(())
     }
 
-    fn collect_nested(&mut self, folder: &Path, files: &mut Vec<(PathBuf, u64)>) {
-        let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else { return self.skip(folder) };
+    fn collect_nested(&mut self, folder: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), RepoError> {
+        let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else {
+            self.skip(folder);
+            return Ok(());
+        };
         let mut names: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
         names.sort();
         for path in names {
             let is_git = path.file_name().is_some_and(|name| name == ".git");
             if !is_git && !self.handle.is_path_ignored(&path).unwrap_or(false) {
-                self.collect(&path, files);
+                self.collect(&path, files)?;
             }
         }
+        Ok(())
     }
 
     fn add(&mut self, path: &Path) -> Result<(), RepoError> {
-        let Ok((content, mode)) = read_beneath(self.worktree, path, MAX_FILE_BYTES) else {
+        let found = self.worktree.join(path).symlink_metadata().ok().filter(fs::Metadata::is_file);
+        let stored = match found {
+            Some(found) if self.filters.conversion(path)?.is_some() => {
+                self.filters.clean(self.worktree, path, true)?.map(|id| (id, mode_of(&found.permissions())))
+            }
+            _ => self.store(path)?,
+        };
+        let Some((id, mode)) = stored else {
             self.skip(path);
             return Ok(());
         };
+        self.index.add(&plain_entry(path.as_os_str().as_encoded_bytes(), id, mode)).attempting(|| format!("store {}", path.display()))
+    }
+
+    /// Stores a file or a link that no filter converts. `None` if it cannot be read.
+    fn store(&self, path: &Path) -> Result<Option<(Oid, u32)>, RepoError> {
+        let Ok((content, mode)) = read_beneath(self.worktree, path, MAX_FILE_BYTES) else { return Ok(None) };
         let stored = match self.contents {
             // A link has no line ends, and would be followed.
             Contents::Normalized if mode != LINK => self.handle.blob_path(&self.worktree.join(path)),
             Contents::Raw | Contents::Normalized => self.handle.blob(&content),
         };
-        let id = stored.attempting(|| format!("store {}", path.display()))?;
-        self.index.add(&entry(path, id, mode)).attempting(|| format!("store {}", path.display()))
+        Ok(Some((stored.attempting(|| format!("store {}", path.display()))?, mode)))
     }
 
     fn skip(&mut self, path: &Path) {
@@ -171,8 +201,6 @@ pub(crate) fn read_beneath(root: &Path, path: &Path, most: u64) -> io::Result<(V
 }
 
 fn read_file(file: File, most: u64) -> io::Result<(Vec<u8>, u32)> {
-    use std::os::unix::fs::PermissionsExt;
-
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -182,25 +210,12 @@ fn read_file(file: File, most: u64) -> io::Result<(Vec<u8>, u32)> {
     if content.len() as u64 > most {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    Ok((content, if found.permissions().mode() & 0o100 != 0 { 0o100_755 } else { 0o100_644 }))
+    Ok((content, mode_of(&found.permissions())))
 }
 
-fn entry(path: &Path, id: Oid, mode: u32) -> IndexEntry {
-    let never = IndexTime::new(0, 0);
-    IndexEntry {
-        ctime: never,
-        mtime: never,
-        dev: 0,
-        ino: 0,
-        mode,
-        uid: 0,
-        gid: 0,
-        file_size: 0,
-        id,
-        flags: 0,
-        flags_extended: 0,
-        path: path.as_os_str().as_encoded_bytes().to_vec(),
-    }
+/// git's mode of a file.
+fn mode_of(permissions: &Permissions) -> u32 {
+    if permissions.mode() & 0o100 != 0 { 0o100_755 } else { 0o100_644 }
 }
 
 #[cfg(test)]

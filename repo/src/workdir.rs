@@ -73,11 +73,7 @@ impl Repository {
         }
         let diff =
             handle.diff_index_to_workdir(Some(&index), Some(&mut options)).attempting(|| format!("compare {} with {commit}", workdir.display()))?;
-        let changes = diff.deltas().filter_map(|delta| {
-            let path = delta.new_file().path().or_else(|| delta.old_file().path())?;
-            Some(Change { path: path.to_path_buf(), status: delta.status() })
-        });
-        Ok(changes.collect())
+        self.differences(&handle, workdir, &index, &diff)
     }
 }
 

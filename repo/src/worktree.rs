@@ -11,13 +11,14 @@ use std::fs;
 use std::path::Path;
 
 use domain::runs::evidence::Sha;
-use git2::Oid;
 use git2::build::CheckoutBuilder;
+use git2::{Index, IndexEntry, Oid};
 
 use crate::branch;
 use crate::checkout::{Head, LOCK_REASON, linked_workdir, read_head, read_small};
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, oid, sha};
+use crate::filter::Filters;
+use crate::handle::{Repository, find_commit, oid, sha, tree_index};
 use crate::rescue::RESCUE_PREFIX;
 use crate::stat_cache;
 
@@ -93,7 +94,12 @@ impl Repository {
         }
         create_folder(path)?;
         write_link_to_repository(&admin, path)?;
-        if complete { Ok(()) } else { self.write_files(&admin, path, commit, !filled) }
+        if complete {
+            return Ok(());
+        }
+        stat_cache::forget(path)?;
+        self.write_files(&admin, path, commit, !filled)?;
+        stat_cache::write_copy(&admin, path)
     }
 
     /// Puts a checkout on exactly `commit`, whatever it was on.
@@ -101,17 +107,27 @@ impl Repository {
         write_file(admin, "HEAD", &format!("{commit}\n"))
     }
 
-    /// Writes the files of `commit`, then the index, and keeps what the files are like. Overwrites existing files, which are left from an
-    /// earlier attempt.
-    fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
-        stat_cache::forget(path)?;
-        if !is_new || !self.write_new_files(admin, path, commit)? {
+    /// Writes the files of `commit`, then the index. Overwrites existing files, which are left from an earlier attempt.
+    pub(crate) fn write_files(&self, admin: &Path, path: &Path, commit: Oid, is_new: bool) -> Result<(), RepoError> {
+        let checking_out = || format!("check out {commit} to {}", path.display());
+        let attributes = self.handle_with_tree(commit)?;
+        let files: Vec<IndexEntry> = tree_index(&attributes, commit)?.iter().collect();
+        let draft = admin.join(draft_name("index"));
+        remove_if_exists(&draft)?;
+        let mut index = Index::open(&draft).attempting(checking_out)?;
+        if !is_new || !self.write_new_files(&mut index, path, &files)? {
             let handle = self.checkout_handle(admin, path)?;
+            handle.set_index(&mut index).attempting(checking_out)?;
             let tree = find_commit(&handle, commit)?.into_object();
-            let checking_out = || format!("check out {commit} to {}", path.display());
             handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(checking_out)?;
         }
-        stat_cache::write_copy(admin, path)
+        let filters = Filters::new(self, &attributes);
+        for file in filters.smudge(path, &filters.pick(&files, |_| true)?)? {
+            index.add(&file).attempting(checking_out)?;
+        }
+        // Last, because it marks a complete checkout.
+        index.write().attempting(checking_out)?;
+        fs::rename(&draft, admin.join("index")).attempting(checking_out)
     }
 }
 
@@ -142,7 +158,7 @@ fn write_link_to_files(admin: &Path, path: &Path) -> Result<(), RepoError> {
     write_file(admin, "gitdir", &format!("{}\n", path.join(".git").display()))
 }
 
-fn write_link_to_repository(admin: &Path, path: &Path) -> Result<(), RepoError> {
+pub(crate) fn write_link_to_repository(admin: &Path, path: &Path) -> Result<(), RepoError> {
     write_file(path, ".git", &format!("gitdir: {}\n", admin.display()))
 }
 

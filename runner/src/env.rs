@@ -83,8 +83,8 @@ pub fn filter_env_for_desktop(parent: impl IntoIterator<Item = (OsString, OsStri
     kept
 }
 
-/// Variables with which `git` and `gh` find the person's credentials.
-const PUBLISHING_NAMES: &[&str] = &["GITHUB_TOKEN", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_CONFIG_GLOBAL"];
+/// Variables with which `git` and `gh` find the person's credentials and keys.
+const PUBLISHING_NAMES: &[&str] = &["GITHUB_TOKEN", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_CONFIG_GLOBAL", "GNUPGHOME"];
 const PUBLISHING_PREFIXES: &[&str] = &["GH_"];
 
 /// Variables that keep `git` and `gh` from asking at a terminal, and from transports that are programs.

@@ -3,7 +3,9 @@
 pub(crate) mod checked;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
@@ -21,13 +23,13 @@ use domain::runs::sandbox::SandboxTier;
 use domain::time::Timestamp;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
-use repo::{LandOutcome, LandRequest, Repository};
+use repo::{GitCall, GitOutput, LandOutcome, LandRequest, Repository};
 use tokio::sync::watch;
 
 use crate::process::{self, Programs};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
 use crate::runs::checkout_update::update_checkout;
-use crate::runs::run::RunContext;
+use crate::runs::run::{RunContext, preparation};
 
 pub(crate) struct TestBoard {
     pub(crate) sample: TestRepository,
@@ -48,6 +50,7 @@ impl TestBoard {
 
     /// A board whose project branch begins at `start` instead of at the base.
     pub(crate) async fn beginning_at(sample: TestRepository, start: Option<Sha>) -> Self {
+        use_git();
         let config = Config {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
@@ -133,6 +136,7 @@ impl TestBoard {
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
         checkout::create(&plan).await.unwrap();
+        preparation::plan(&self.project().await, &plan, phase).await.unwrap();
         let caller = self.db.caller(&reserved.token).await.unwrap().unwrap();
         (plan, reserved, caller)
     }
@@ -208,11 +212,33 @@ impl TestBoard {
     }
 }
 
+/// The configuration of the person for all repositories: a filter that changes each letter from `a` to `z`, there and back, and Git LFS.
+const GLOBAL: [&str; 6] = [
+    "filter.rot13.clean=tr a-z n-za-m",
+    "filter.rot13.smudge=tr a-z n-za-m",
+    "filter.lfs.clean=git-lfs clean -- %f",
+    "filter.lfs.smudge=git-lfs smudge -- %f",
+    "filter.lfs.process=git-lfs filter-process",
+    "filter.lfs.required=true",
+];
+
+/// Lets `repo` call `git` with this configuration.
+pub(crate) fn use_git() {
+    repo::use_git(run_git);
+}
+
+fn run_git(mut call: GitCall) -> io::Result<GitOutput> {
+    call.settings.extend(GLOBAL.map(str::to_owned));
+    // Tests call `repo` on the thread that drives them.
+    thread::scope(|scope| scope.spawn(|| process::run_git(call)).join().unwrap())
+}
+
 /// Runs `git` in `folder` and returns what it prints.
 pub(crate) async fn git(folder: &Path, arguments: &[&str]) -> String {
     let program = process::find_program("git", &std::env::var_os("PATH").unwrap()).unwrap();
     let folder = folder.display().to_string();
-    let output = process::probe(&program, &[&["-C", &folder], arguments].concat(), Duration::from_secs(60)).await.unwrap();
+    let global: Vec<&str> = GLOBAL.iter().flat_map(|setting| ["-c", setting]).collect();
+    let output = process::probe(&program, &[&["-C", &folder], &global[..], arguments].concat(), Duration::from_secs(60)).await.unwrap();
     assert_eq!(output.code, Some(0), "git {arguments:?}: {}", output.stderr);
     output.stdout
 }

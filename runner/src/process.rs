@@ -6,6 +6,7 @@
 pub(crate) mod git;
 mod jail;
 
+pub use git::run_git;
 pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_inbound, start_jail};
 
 use domain::runs::output::{COMMAND_OUTPUT_FILE, RAW_OUTPUT_FILE};
@@ -292,8 +293,12 @@ fn command(program: &Path, cwd: &Path, variables: impl IntoIterator<Item = (OsSt
     command
 }
 
-async fn collect(program: &Path, mut command: Command, limit: Duration) -> Result<ProbeOutput> {
-    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+async fn collect(program: &Path, command: Command, limit: Duration) -> Result<ProbeOutput> {
+    collect_from(program, command, Stdio::null(), limit).await
+}
+
+async fn collect_from(program: &Path, mut command: Command, input: Stdio, limit: Duration) -> Result<ProbeOutput> {
+    command.process_group(0).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = tokio::process::Command::from(command).kill_on_drop(true).spawn();
     let child = child.map_err(|source| not_started(program, source))?;
     let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);

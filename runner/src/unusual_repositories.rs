@@ -11,12 +11,17 @@ use db::Caller;
 use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::wire::NewProject;
+use domain::runs::profile::Profile;
+use domain::wire::{NewProject, ProjectPatch};
 use repo::LandOutcome;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 
-use crate::fixture::{TestBoard, git};
+use crate::fixture::{TestBoard, git, use_git};
 use crate::runs::merge::merge;
+
+mod steps;
+
+use steps::{add_failing_hooks, add_submodule, commit_in_submodule, hold_submodule, make_shallow, sign_with_key, use_filter_of_repository};
 
 /// One step that makes a repository unusual.
 #[derive(Clone, Copy)]
@@ -53,6 +58,16 @@ struct Fixture {
 }
 
 const USUAL: Fixture = Fixture { name: "usual", before: &[], work: &[Write("work.txt", "done\n")], then: &[], end: Landed };
+
+const ADD: Step = Git(&["add", "-A"]);
+const COMMIT: Step = Git(&["commit", "-q", "-m", "files"]);
+
+const FILTER: Fixture = Fixture {
+    name: "filter",
+    before: &[Write(".gitattributes", "*.key filter=rot13\n"), Write("a.key", "attack\n"), ADD, COMMIT],
+    work: &[Write("a.key", "retreat\n"), Write("src/new.key", "new\n"), ADD, COMMIT],
+    ..USUAL
+};
 
 const FIXTURES: &[Fixture] = &[
     USUAL,
@@ -107,15 +122,24 @@ const FIXTURES: &[Fixture] = &[
         ..USUAL
     },
     Fixture {
-        name: "LFS",
-        before: &[Write(".gitattributes", "*.psd filter=lfs\n"), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "lfs"])],
-        end: Refused("filters"),
+        name: "submodule filled by the profile",
+        before: &[Do(add_submodule), Git(&["add", "-A"]), Git(&["commit", "-q", "-m", "submodule"]), Do(hold_submodule)],
+        work: &[Do(|checkout| assert_eq!(fs::read_to_string(checkout.join("inner/a")).unwrap(), "a")), Write("work.txt", "done\n")],
         ..USUAL
     },
     Fixture {
+        name: "LFS",
+        before: &[Write(".gitattributes", "*.psd filter=lfs\n"), Write("art.psd", "a picture\n"), ADD, COMMIT],
+        work: &[Write("art.psd", "a better picture\n"), Write("src/new.psd", "another\n"), ADD, COMMIT],
+        ..USUAL
+    },
+    FILTER,
+    Fixture { name: "filter, changed file in the way", then: &[Write("a.key", "mine\n")], end: Merged("checkout-dirty"), ..FILTER },
+    Fixture { name: "filter of the repository alone", before: &[Do(use_filter_of_repository), ADD, COMMIT], end: Refused("filters"), ..USUAL },
+    Fixture {
         name: "another encoding",
-        before: &[Write(".gitattributes", "a.txt working-tree-encoding=UTF-16\n"), Do(|top| drop(commit_all_in(top, "encoding")))],
-        end: Refused("working-tree-encoding"),
+        before: &[Write(".gitattributes", "a.rc working-tree-encoding=UTF-16LE\n"), Write("a.rc", "a\0"), ADD, COMMIT],
+        work: &[Write("a.rc", "b\0"), ADD, COMMIT],
         ..USUAL
     },
     Fixture {
@@ -173,7 +197,7 @@ const FIXTURES: &[Fixture] = &[
     Fixture { name: "failing hooks", before: &[Do(add_failing_hooks)], ..USUAL },
     Fixture {
         name: "required signing",
-        before: &[Git(&["config", "commit.gpgsign", "true"]), Git(&["config", "user.signingkey", "nobody"])],
+        before: &[Git(&["-c", "alias.key=!ssh-keygen -q -t ed25519 -N '' -f ../key", "key"]), Do(sign_with_key)],
         ..USUAL
     },
     Fixture { name: "partial clone", before: &[Git(&["config", "remote.origin.promisor", "true"])], end: Refused("partial-clone"), ..USUAL },
@@ -195,33 +219,6 @@ const FIXTURES: &[Fixture] = &[
         ..USUAL
     },
 ];
-
-fn make_shallow(top: &Path) {
-    let head = commit_all_in(top, "a second commit");
-    fs::write(top.join(".git/shallow"), format!("{head}\n")).unwrap();
-}
-
-fn add_submodule(top: &Path) {
-    repo::testing::init_in(&top.join("inner"));
-    write_in(&top.join("inner"), "a", "a");
-    commit_all_in(&top.join("inner"), "inside");
-    let url = top.join("inner").display().to_string();
-    fs::write(top.join(".gitmodules"), format!("[submodule \"inner\"]\n\tpath = inner\n\turl = {url}\n")).unwrap();
-}
-
-fn commit_in_submodule(top: &Path) {
-    write_in(&top.join("inner"), "a", "ahead");
-    commit_all_in(&top.join("inner"), "ahead");
-}
-
-fn add_failing_hooks(top: &Path) {
-    for hook in ["pre-commit", "commit-msg", "pre-merge-commit", "reference-transaction", "post-checkout", "update"] {
-        let path = top.join(".git/hooks").join(hook);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, "#!/bin/sh\nexit 1\n").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-}
 
 async fn take(folder: &Path, steps: &[Step]) {
     for step in steps {
@@ -260,12 +257,16 @@ fn sample() -> TestRepository {
 /// The end of a repository, from the creation of a project to its landing.
 async fn run(fixture: &Fixture) -> End {
     let sample = sample();
+    use_git();
     take(sample.top(), fixture.before).await;
     if let Err(refusal) = repo::probe(sample.top(), None) {
         assert!(!refusal.hint().is_empty(), "{}", fixture.name);
         return Refused(refusal.code());
     }
     let board = TestBoard::on(sample).await;
+    let profile = Profile { submodules: fixture.name == "submodule filled by the profile", ..Profile::default() };
+    let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
+    board.db.edit_project(&Caller::owner(), &board.project.id, patch, None).await.unwrap();
     let top = board.sample.top();
     let task = board.task("Work").await;
     let (plan, reserved, coder) = board.agent(&task, AgentKind::Coder).await;

@@ -86,6 +86,9 @@ pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<Reposit
     })
     .await??;
     found.detection.known = state.db.repository_profile(&found.git_dir).await?;
+    if found.detection.preferred().submodules {
+        found.findings.retain(|finding| finding.kind != RepositoryFact::SUBMODULES);
+    }
     Ok(found)
 }
 

@@ -68,6 +68,9 @@ pub(crate) struct Edit {
     /// How approved work is merged: merge (all its commits) or squash (one commit).
     #[arg(long, value_name = "STYLE")]
     merge_style: Option<MergeStyle>,
+    /// Whether the submodules of worktrees are filled, from your checkout or else from their addresses.
+    #[arg(long, value_name = "true|false")]
+    submodules: Option<bool>,
     /// Whether what the base branch and its upstream gain is merged into the project branch.
     #[arg(long, value_name = "true|false")]
     follow_base: Option<bool>,
@@ -128,6 +131,7 @@ impl Edit {
         profile.setup_minutes = self.setup_minutes.unwrap_or(profile.setup_minutes);
         quick.minutes = self.quick_minutes.unwrap_or(quick.minutes);
         full.minutes = self.full_minutes.unwrap_or(full.minutes);
+        profile.submodules = self.submodules.unwrap_or(profile.submodules);
         profile.follow_base = self.follow_base.unwrap_or(profile.follow_base);
         profile.merge_style = self.merge_style.unwrap_or(profile.merge_style);
         profile
@@ -158,6 +162,7 @@ fn lines(profile: &Profile) -> Vec<String> {
         lines.extend((!checks.commands.is_empty()).then(|| limit(checks.minutes)));
     }
     lines.extend(list("preview", profile.preview.as_slice()));
+    lines.extend(profile.submodules.then(|| format!("{:10}filled", "modules")));
     lines.push(format!("{:10}{}", "merge", profile.merge_style));
     lines.push(format!("{:10}{}", "base", if profile.follow_base { "followed" } else { "not followed" }));
     lines
@@ -184,6 +189,7 @@ mod tests {
             full_minutes: None,
             preview: Some("npm run dev -- --port {port}".to_owned()),
             merge_style: Some(MergeStyle::Squash),
+            submodules: Some(true),
             follow_base: Some(false),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
@@ -200,6 +206,7 @@ mod tests {
         limit     5 minutes for each command
         full      none
         preview   npm run dev -- --port {port}
+        modules   filled
         merge     squash
         base      not followed
         ");

@@ -53,6 +53,9 @@ pub struct Profile {
     pub reuse: Vec<String>,
     /// Names of variables of the server's environment that setup and agents inherit. The values are not stored.
     pub env: Vec<String>,
+    /// Whether the submodules of each fresh checkout are filled, as `git submodule update --init --recursive` does.
+    #[serde(skip_serializing_if = "is_false")]
+    pub submodules: bool,
     /// The commands that judge its work besides a reviewer.
     #[serde(skip_serializing_if = "Checks::is_default")]
     pub checks: Checks,
@@ -87,6 +90,7 @@ impl Default for Profile {
             copy: vec![".env*".to_owned()],
             reuse: Vec::new(),
             env: Vec::new(),
+            submodules: false,
             checks: Checks::default(),
             preview: None,
             merge_style: MergeStyle::Merge,
@@ -98,6 +102,11 @@ impl Default for Profile {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_true(flag: &bool) -> bool {
     *flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Profile {

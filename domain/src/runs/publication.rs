@@ -91,6 +91,8 @@ refusals! {
         NoProgram { program: &'static str } => Unprocessable "program-missing",
         #[error("{remote} rejected {branch}: {output}")]
         NotPushed { remote: String, branch: String, output: String } => Conflict "not-pushed",
+        #[error("{remote} rejected the files of Git LFS that {branch} needs, so nothing was pushed: {output}")]
+        NotUploaded { remote: String, branch: String, output: String } => Conflict "lfs-not-uploaded",
         #[error("{branch} was pushed, but no pull request was opened: {output}")]
         NoPullRequest { branch: String, output: String } => Conflict "no-pull-request",
     }
@@ -111,6 +113,9 @@ impl PublicationRefusal {
             Self::NoProgram { program } => format!("Install {program}, then repeat this."),
             Self::NotPushed { branch, .. } => {
                 format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
+            }
+            Self::NotUploaded { remote, branch, .. } => {
+                format!("Run `git lfs push {remote} {branch}` in a terminal to see what it needs; then repeat this.")
             }
             Self::NoPullRequest { .. } => {
                 "Sign in to the host in a terminal with `gh auth login` or `glab auth login`, then repeat this; or open the pull request yourself."

@@ -63,6 +63,10 @@ pub enum RepositoryFact {
     Submodules {
         paths: Vec<String>,
     },
+    /// Files that git converts with a filter, or to another encoding. Each is named as an attribute names it.
+    Converted {
+        by: Vec<String>,
+    },
     Shallow,
     /// The person's checkout has only some of the files.
     Sparse,
@@ -92,6 +96,9 @@ pub enum RepositoryFact {
 const MAX_LISTED: usize = 3;
 
 impl RepositoryFact {
+    /// The kind of a finding that the profile of a project can settle.
+    pub const SUBMODULES: &str = "submodules";
+
     /// The stable name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -100,7 +107,8 @@ impl RepositoryFact {
             Self::Diverged { .. } => "diverged-from-upstream",
             Self::BaseIsMade { .. } => "base-is-made",
             Self::BaseElsewhere { .. } => "base-checked-out-elsewhere",
-            Self::Submodules { .. } => "submodules",
+            Self::Submodules { .. } => Self::SUBMODULES,
+            Self::Converted { .. } => "converted-files",
             Self::Shallow => "shallow-clone",
             Self::Sparse => "sparse-checkout",
             Self::SplitIndex => "split-index",
@@ -121,7 +129,9 @@ impl RepositoryFact {
             | Self::SignedCommits
             | Self::CommitHooks { .. }
             | Self::LittleSpace { .. } => Severity::Warns,
-            Self::BaseIsMade { .. } | Self::Shallow | Self::Sparse | Self::SplitIndex | Self::UnusualNames { .. } => Severity::Informs,
+            Self::BaseIsMade { .. } | Self::Converted { .. } | Self::Shallow | Self::Sparse | Self::SplitIndex | Self::UnusualNames { .. } => {
+                Severity::Informs
+            }
         }
     }
 
@@ -141,6 +151,7 @@ impl RepositoryFact {
             Self::BaseIsMade { branch, from } => format!("`{from}` is not a local branch. The local branch `{branch}` is made from it."),
             Self::BaseElsewhere { branch, path } => format!("`{branch}` is checked out at `{path}`, not in the folder that you named."),
             Self::Submodules { paths } => format!("The repository has {}: {}.", counted(length(paths), "submodule"), listed(paths)),
+            Self::Converted { by } => format!("git converts files of the repository: {}.", listed(by)),
             Self::Shallow => "The repository is a shallow clone.".to_owned(),
             Self::Sparse => "Your checkout is sparse: it has only some of the files.".to_owned(),
             Self::SplitIndex => "The index of your checkout is split in two files.".to_owned(),
@@ -167,11 +178,12 @@ impl RepositoryFact {
             Self::BaseIsMade { branch, .. } => format!("Work lands on `{branch}`. The remote branch or tag stays where it is."),
             Self::BaseElsewhere { path, .. } => format!("Landing is refused as long as `{path}` has the branch checked out."),
             Self::Submodules { .. } => "Their folders are empty in the checkouts of agents, so builds that need them fail.".to_owned(),
+            Self::Converted { .. } => "Agents get the converted files. `git` itself converts them, with the filters of your own configuration.".to_owned(),
             Self::Shallow => "Agents see no history before its first commit.".to_owned(),
             Self::Sparse => "Agents get all files. Landing writes those that your checkout has, with `git` itself.".to_owned(),
             Self::SplitIndex => "Landing writes its files with `git` itself, and leaves an index in one file.".to_owned(),
             Self::SignedCommits => {
-                "Agents in a jail commit without a signature, because they have no keys. Without a jail they sign with yours, and a commit fails if that asks for a passphrase. Merges are not signed."
+                "Agents in a jail commit without a signature, because they have no keys. Without a jail they sign with yours, and a commit fails if that asks for a passphrase. The board signs merges with your key."
                     .to_owned()
             }
             Self::CommitHooks { .. } => "They run in the checkouts of agents. A hook that fails there keeps agents from committing.".to_owned(),
@@ -187,12 +199,16 @@ impl RepositoryFact {
             Self::Diverged { upstream, .. } => format!("Merge `{upstream}` into your branch, or rebase it, before you create the project."),
             Self::BaseIsMade { .. } => "Choose another base branch if you want none to be made.".to_owned(),
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
-            Self::Submodules { .. } => "Add `git submodule update --init --recursive` to the setup of worktrees.".to_owned(),
+            Self::Submodules { .. } => {
+                "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned()
+            }
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
+            Self::Converted { .. } => "Nothing has to be done.".to_owned(),
             Self::Sparse => "Nothing has to be done, if `git` is installed.".to_owned(),
             Self::SplitIndex => "Nothing has to be done, if `git` is installed.".to_owned(),
             Self::SignedCommits => {
-                "Use a jail, or a key without a passphrase. Sign the result yourself where a server asks for signatures.".to_owned()
+                "Use a jail, or a key without a passphrase. Keep the key of the board unlocked: a merge that cannot be signed waits for you."
+                    .to_owned()
             }
             Self::CommitHooks { .. } => "Let the setup of worktrees install what they need.".to_owned(),
             Self::UnusualNames { .. } => "Nothing has to be done.".to_owned(),
@@ -250,6 +266,7 @@ mod tests {
             RepositoryFact::BaseIsMade { branch: text("next"), from: text("origin/next") },
             RepositoryFact::BaseElsewhere { branch: text("main"), path: text("/code/other") },
             RepositoryFact::Submodules { paths: ["a", "b", "c", "d"].map(text).to_vec() },
+            RepositoryFact::Converted { by: ["filter=lfs", "working-tree-encoding=UTF-16"].map(text).to_vec() },
             RepositoryFact::Shallow,
             RepositoryFact::Sparse,
             RepositoryFact::SplitIndex,

@@ -1,5 +1,6 @@
 //! Which tip counts as the recorded one when another branch becomes the base.
 
+use crate::git_program::serve_calls;
 use crate::testing::TestRepository;
 
 #[test]
@@ -33,10 +34,12 @@ fn a_missing_base_branch_names_similar_ones() {
 }
 
 #[test]
-fn a_branch_with_filters_is_rejected() {
+fn a_branch_with_filters_of_the_repository_is_rejected() {
+    serve_calls();
     let sample = TestRepository::new();
     let known = sample.repository().base_tip("main").unwrap();
     sample.set_branch("large", &known);
-    sample.commit_on("large", &[(".gitattributes", Some("*.bin filter=lfs\n"))], "filters");
+    sample.commit_on("large", &[(".gitattributes", Some("*.md filter=own\n"))], "filters");
+    sample.configure("filter.own.clean", "cat");
     assert_eq!(sample.repository().base_evidence("large", &known, None).unwrap_err().code(), "filters");
 }

@@ -23,13 +23,17 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::Diverged { branch: branch(), upstream: "origin/main".into() },
         RepoError::CheckoutElsewhere { path: path(), branch: branch() },
         RepoError::SnapshotIncomplete { paths: vec!["video.mp4".into()] },
-        RepoError::Encoding { encoding: "UTF-16".into(), path: "a.txt".into() },
         RepoError::Sha256Objects,
         RepoError::Reftable,
         RepoError::PartialClone,
         RepoError::UnknownExtension { name: "something".into() },
         RepoError::WrongOwner { path: path() },
-        RepoError::Filters { driver: "lfs".into(), named_in: ".gitattributes".into() },
+        RepoError::FilterInRepository { driver: "crypt".into(), path: "a.key".into() },
+        RepoError::FilterMissing { driver: "lfs".into(), path: "a.psd".into() },
+        RepoError::GitMissing { attempted: "list the filters of git".into() },
+        RepoError::SubmoduleNotFilled { path: "vendor/inner".into(), output: "could not fetch 1111: no route to host".into() },
+        RepoError::NotSigned { output: "no key".into() },
+        RepoError::GitFailed { attempted: "convert a.psd for git".into(), output: "smudge filter lfs failed".into() },
         RepoError::PathNotUtf8 { path: path() },
         RepoError::BranchNameConflict { existing: "vr".into(), wanted: "vr/TASK-001/work".into() },
         RepoError::Moved { name: "refs/heads/main".into(), expected: Some("1111".into()), found: None },
@@ -87,8 +91,6 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Switch it to main, or create the project without a snapshot.
     snapshot-incomplete: a snapshot cannot hold video.mp4
         Commit or ignore these files, which are larger than 50 MiB or cannot be read, or create the project without a snapshot.
-    working-tree-encoding: a.txt has the encoding UTF-16 in checkouts (`working-tree-encoding`), which is not supported
-        Store a.txt as UTF-8 and remove `working-tree-encoding` from its attributes, or name a repository without it.
     sha256-objects: the repository stores its objects as sha256, which is not supported yet
         Use a repository with sha1 objects (`git init --object-format=sha1`).
     reftable: the repository stores its branches as a reftable, which is not supported yet
@@ -99,8 +101,18 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Name a clone without `extensions.something`.
     foreign-owner: the repository at /home/sam/shop belongs to another user
         Run as its owner, or trust it with `git config --global --add safe.directory /home/sam/shop`.
-    filters: files of the repository use the git filter lfs (named in .gitattributes)
-        Use a repository without clean and smudge filters (Git LFS, git-crypt, …).
+    filters: a.key uses the git filter crypt, which only the configuration of the repository has; agents could change it
+        Configure it for all repositories: `git config --global filter.crypt.clean …`, and so on for smudge and process.
+    filter-missing: a.psd uses the git filter lfs, which is not installed
+        Install `git-lfs` and run `git lfs install`, then repeat.
+    program-missing: could not list the filters of git: git is not installed
+        Install git, then repeat.
+    submodule-not-filled: the submodule vendor/inner could not be filled: could not fetch 1111: no route to host
+        Run `git submodule update --init --recursive vendor/inner` in your checkout, then repeat.
+    not-signed: the commit was not signed: no key
+        Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.
+    git-failed: could not convert a.psd for git: smudge filter lfs failed
+        Run `git lfs pull` or the command that failed in your checkout to see what it needs, then repeat.
     path-not-utf8: the path /home/sam/shop is not valid UTF-8
         Rename the folder.
     name-blocked: the branch vr conflicts with the branch name vr/TASK-001/work

@@ -16,21 +16,13 @@ use super::files::operation_name;
 use crate::branch::{branch_ref, set_reference};
 use crate::checkout::{Checkout, has_readable_index, is_sparse};
 use crate::error::{Attempt, RepoError};
+use crate::git_call::FILE_SETTINGS;
 use crate::handle::{Repository, oid, sha};
 use crate::snapshot::read_beneath;
 use crate::tracked::{TrackedFile, tracked_files};
 
-/// The settings that decide which files a checkout has, and how they are written. None of them names a program.
-const SETTINGS: [&str; 8] = [
-    "core.sparseCheckout",
-    "core.sparseCheckoutCone",
-    "index.sparse",
-    "core.autocrlf",
-    "core.eol",
-    "core.fileMode",
-    "core.symlinks",
-    "core.ignoreCase",
-];
+/// The settings that decide which files a checkout has. None of them names a program.
+const SPARSE_SETTINGS: [&str; 3] = ["core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse"];
 /// The files with the rules of a checkout, and the prefix of the parts of its index.
 const RULES: [&str; 2] = ["info/sparse-checkout", "info/attributes"];
 const SHARED_INDEX: &str = "sharedindex.";
@@ -60,7 +52,8 @@ impl Repository {
         if let Some(operation) = operation_name(handle.state()) {
             return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
         }
-        let settings = SETTINGS.iter().filter_map(|name| Some(format!("{name}={}", config.get_str(name).ok()?))).collect();
+        let settings =
+            SPARSE_SETTINGS.iter().chain(&FILE_SETTINGS).filter_map(|name| Some(format!("{name}={}", config.get_str(name).ok()?))).collect();
         Ok(Some(GitUpdate { workdir: workdir.to_path_buf(), admin: checkout.admin.clone(), from: sha(from), to: sha(to), settings }))
     }
 
@@ -87,6 +80,7 @@ impl Repository {
     /// It cannot be written.
     pub fn make_update_carrier(&self, folder: &Path, update: &GitUpdate) -> Result<(), RepoError> {
         self.make_carrier(folder)?;
+        self.configure_storage(folder)?;
         let writing = || format!("write {}", folder.display());
         let info = folder.join("info");
         fs::create_dir_all(&info).attempting(writing)?;

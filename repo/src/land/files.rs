@@ -3,15 +3,17 @@
 //! Must not move a branch, and must not overwrite a file whose content is in no commit. Writes no path that both commits have alike, and
 //! keeps its index entry.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::runs::land::blocking::BlockingFiles;
 use git2::build::CheckoutBuilder;
-use git2::{Index, Oid, RepositoryState};
+use git2::{Index, IndexEntry, Oid, RepositoryState};
 
 use crate::checkout::is_sparse;
 use crate::error::{Attempt, RepoError};
+use crate::filter::Filters;
 use crate::handle::{Repository, find_commit, tree_index};
 use crate::land::index::LockedIndex;
 use crate::land::overlap::{ASSUME_UNCHANGED, LandedPath, Overlap, SKIP_WORKTREE};
@@ -38,6 +40,13 @@ impl Repository {
             return Ok(found.blocking);
         }
         let flags = flags_of(&draft, &found);
+        let filters = Filters::new(self, &handle);
+        let names = with_attribute_files(&found.landed);
+        let landed = |index: &Index| {
+            let files: Vec<IndexEntry> = names.iter().filter_map(|path| index.get_path(path, 0)).collect();
+            filters.pick(&files, |path| found.is_landed(path))
+        };
+        let had_conversions = !landed(&draft)?.is_empty();
         let attempted = || format!("write the landed files to {}", workdir.display());
         handle.set_index(&mut draft).attempting(attempted)?;
         let commit = |id| find_commit(&handle, id).map(git2::Commit::into_object);
@@ -51,15 +60,25 @@ impl Repository {
             handle.checkout_tree(&commit(new)?, Some(CheckoutBuilder::new().safe().overwrite_ignored(false))).attempting(attempted)?;
         } else {
             let mut options = limited_to(found.landed.iter());
-            // Files that an interrupted landing wrote, or that a snapshot keeps, look like changes. Otherwise git looks at each file once more
-            // before it writes the first.
-            let options = if found.is_interrupted { options.force() } else { options.safe() };
+            // Files that an interrupted landing wrote, that a snapshot keeps, or that a filter converted look like changes. Otherwise git looks
+            // at each file once more before it writes the first.
+            let options = if found.is_interrupted || had_conversions { options.force() } else { options.safe() };
             handle.checkout_tree(&commit(new)?, Some(options)).attempting(attempted)?;
+        }
+        let converted = filters.smudge(workdir, &landed(&draft)?)?;
+        if !converted.is_empty() {
+            converted.iter().try_for_each(|file| draft.add(file)).and_then(|()| draft.write()).attempting(attempted)?;
         }
         restore_flags(&mut draft, flags).attempting(|| format!("keep the flags in the index of {}", workdir.display()))?;
         index.replace()?;
         Ok(BlockingFiles::default())
     }
+}
+
+/// The landed paths with the attribute files that say something about them, so that the cost grows with what lands and not with the checkout.
+fn with_attribute_files(landed: &[LandedPath]) -> BTreeSet<PathBuf> {
+    let attributes = landed.iter().flat_map(|landed| landed.path.ancestors().skip(1).map(|folder| folder.join(".gitattributes")));
+    landed.iter().map(|landed| landed.path.clone()).chain(attributes).collect()
 }
 
 fn limited_to<'a>(landed: impl Iterator<Item = &'a LandedPath>) -> CheckoutBuilder<'static> {

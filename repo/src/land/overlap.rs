@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::runs::land::blocking::BlockingFiles;
-use git2::{Delta, DiffOptions, Index, Oid};
+use git2::{DiffOptions, Index, Oid};
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::Repository;
@@ -25,7 +25,7 @@ type Entry = Option<(Oid, u32)>;
 pub(super) struct LandedPath {
     pub(super) path: PathBuf,
     old: Entry,
-    new: Entry,
+    pub(super) new: Entry,
 }
 
 impl LandedPath {
@@ -47,6 +47,10 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
+    pub(super) fn is_landed(&self, path: &Path) -> bool {
+        is_landed(&self.landed, path)
+    }
+
     /// Whether a folder becomes a file, or a file a folder.
     pub(super) fn exchanges_folders(&self) -> bool {
         // In the order of their parts, a path is followed by those below it.
@@ -112,8 +116,7 @@ impl Repository {
         }
         let diff = handle.diff_index_to_workdir(Some(&index), Some(&mut options));
         let diff = diff.attempting(|| format!("compare {} with what lands", workdir.display()))?;
-        let paths = diff.deltas().filter(|delta| delta.status() != Delta::Unmodified);
-        Ok(paths.filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()).map(Path::to_path_buf)).collect())
+        Ok(self.differences(&handle, workdir, &index, &diff)?.into_iter().map(|change| change.path).collect())
     }
 }
 

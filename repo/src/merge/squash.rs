@@ -39,7 +39,7 @@ impl Repository {
         if parent.tree_id() == tree {
             return already;
         }
-        let commit = super::commit(&handle, tree, &[&parent], &message, identity)?;
+        let commit = self.commit(&handle, tree, &[&parent], &message, identity)?;
         Ok(MergeOutcome::Merged { sha: sha(commit), already: false })
     }
 
@@ -78,7 +78,7 @@ impl Repository {
             Some(earlier) => {
                 let keeping = || format!("keep {}", head.id());
                 let (earlier, tree) = (find_commit(&handle, earlier)?, head.tree().attempting(keeping)?);
-                super::commit(&handle, tree.id(), &[&earlier, &head], "Keep squashed commits\n", &self.identity("runner")?)?
+                self.commit(&handle, tree.id(), &[&earlier, &head], "Keep squashed commits\n", &self.identity("runner")?.unsigned())?
             }
         };
         self.keep_commit(&handle, reference, earlier, kept, "vibe-relay: squashed")

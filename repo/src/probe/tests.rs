@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use super::{conflicting_name, probe};
-use crate::git_program::git;
+use crate::git_program::{git, serve_calls};
 use crate::testing::TestRepository;
 
 fn refusal(path: &Path, base: Option<&str>) -> String {
@@ -107,10 +107,13 @@ fn each_unsupported_format_has_its_own_code() {
 }
 
 #[test]
-fn filters_are_rejected() {
+fn filters_of_a_repository_alone_are_rejected() {
+    serve_calls();
     let sample = TestRepository::new();
-    sample.write(".gitattributes", "*.bin filter=lfs\n");
-    sample.commit_all("lfs");
+    sample.write(".gitattributes", "*.md filter=own\n");
+    sample.commit_all("a filter");
+    assert_eq!(probe(sample.top(), None).unwrap().findings, []);
+    sample.configure("filter.own.clean", "cat");
     assert_eq!(refusal(sample.top(), None), "filters");
 }
 

@@ -106,7 +106,7 @@ fn signing_submodules_shallow_history_and_names_are_found() {
     git(outer.top(), &["commit", "-q", "-m", "submodule"]);
     let found = findings(outer.top());
     assert_eq!(found[0].finding, "The repository has 1 submodule: `vendor/inner`.");
-    assert!(found[0].remedy.contains("git submodule update"));
+    assert!(found[0].remedy.contains("--submodules true"));
 
     inner.write("b", "b");
     inner.commit_all("second");

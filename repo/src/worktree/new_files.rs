@@ -1,4 +1,4 @@
-//! Writes the files of a commit into an empty checkout, on all processors, and the index that knows them.
+//! Writes the files of a commit into an empty checkout, on all processors, and lists them with what they are like.
 //!
 //! Must not convert contents or write over a file. libgit2 does what this file does not: conversions, and checkouts that were begun before.
 //! It writes one file after the other, and looks at each folder of a path again for each file.
@@ -10,15 +10,15 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use git2::{Index, IndexEntry, ObjectType, Oid};
+use git2::{Index, IndexEntry, ObjectType};
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{Mode, fstat, fstatat, mkdirat};
 use nix::unistd::symlinkat;
 
 use crate::error::{Attempt, RepoError};
-use crate::file_stat::FileStat;
+use crate::file_stat::{FileStat, plain_entry};
 use crate::folders::Folders;
-use crate::handle::{Repository, tree_index};
+use crate::handle::Repository;
 use crate::parallel;
 
 const LINK: u32 = 0o120_000;
@@ -26,22 +26,21 @@ const SUBMODULE: u32 = 0o160_000;
 const EXECUTABLE: u32 = 0o100_755;
 
 impl Repository {
-    /// Writes the files of `commit` to the checkout at `path`, which is empty, and then its index in `admin`. Returns false, and writes
-    /// nothing, if contents have to be converted.
+    /// Writes `files` to the checkout at `path`, which is empty, and adds them to its `index`. Returns false, and writes nothing, if libgit2 has
+    /// to convert contents.
     ///
     /// # Errors
     /// A file exists, or cannot be read or written.
-    pub(super) fn write_new_files(&self, admin: &Path, path: &Path, commit: Oid) -> Result<bool, RepoError> {
+    pub(super) fn write_new_files(&self, index: &mut Index, path: &Path, files: &[IndexEntry]) -> Result<bool, RepoError> {
         let handle = self.handle()?;
-        let files: Vec<IndexEntry> = tree_index(&handle, commit)?.iter().collect();
-        if self.converts(&handle, &files)? {
+        if self.converts(&handle, files)? {
             return Ok(false);
         }
         let begin = || {
             let folders = Folders::create(path).map_err(io::Error::from).attempting(|| format!("write files to {}", path.display()))?;
             Ok::<_, RepoError>((self.handle()?, folders))
         };
-        let stats = parallel::each(&files, begin, |(handle, folders), file| {
+        let stats = parallel::each(files, begin, |(handle, folders), file| {
             let writing = || format!("write {}", path.join(String::from_utf8_lossy(&file.path).as_ref()).display());
             if file.mode == SUBMODULE {
                 return make_folder(folders, file).map(|()| None).attempting(writing);
@@ -53,13 +52,11 @@ impl Repository {
             }
             write(folders, file, object.data()).attempting(writing)
         })?;
-        let listing = || format!("write the index of {}", path.display());
-        let mut index = Index::open(&admin.join("index")).attempting(listing)?;
-        for (mut file, stat) in files.into_iter().zip(stats) {
+        for (file, stat) in files.iter().zip(stats) {
+            let mut file = plain_entry(&file.path, file.id, file.mode);
             stat.inspect(|stat| stat.fill(&mut file));
-            index.add(&file).attempting(listing)?;
+            index.add(&file).attempting(|| format!("list the files of {}", path.display()))?;
         }
-        index.write().attempting(listing)?;
         Ok(true)
     }
 }

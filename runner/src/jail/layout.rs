@@ -12,6 +12,8 @@ use super::paths::{expanded, hidden_links, outermost, resolve};
 use super::prepare::{RefFolders, SOCKETS, TMP};
 use crate::backend::AgentFiles;
 
+/// The folder of Git LFS in a repository.
+const LFS: &str = "lfs";
 /// The folders of all users.
 const HOMES: [&str; 2] = ["/home", "/root"];
 
@@ -148,6 +150,8 @@ impl JailRequest {
         let objects = self.git_dir.join("objects");
         mounts.require(&objects, self.work_access())?;
         mounts.require(&objects.join("info"), MountAccess::Read)?;
+        // The files of Git LFS, which are objects too.
+        mounts.offer(&self.git_dir.join(LFS), self.work_access());
         if let Some(branch) = &self.branch {
             let RefFolders { refs, log } = RefFolders::of(&self.git_dir, branch)?;
             mounts.require(&refs, MountAccess::Write)?;

@@ -18,7 +18,7 @@ use self::fetch::Freshness;
 pub use self::landing::follow_before_landing;
 use super::branch::project_branch;
 use super::check::{self, Subject, Verdict};
-use super::checkout::{CheckoutError, with_repository};
+use super::checkout::{CheckoutError, with_files, with_repository};
 use super::merge::conflict::Conflicts;
 use crate::prompt;
 use crate::runs::run::RunContext;
@@ -142,7 +142,8 @@ async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: &Checks<'_>) 
 async fn try_merge(project: &Project, branch: &str, tip: &Sha, sha: &Sha) -> Result<Outcome, CheckoutError> {
     let message = format!("Merge {} into {branch}\n\nProject: {}\n", project.base_branch, project.id);
     let (tip, sha, landed) = (tip.clone(), sha.clone(), project.landed_by_pull_request().cloned());
-    with_repository(Path::new(&project.git_dir), move |repository| {
+    // A signature may wait for the person.
+    with_files(Path::new(&project.git_dir), move |repository| {
         Ok(match repository.merge_base_commit(&tip, &sha, landed.as_ref(), &message, &repository.identity("runner")?)? {
             MergeOutcome::Merged { already: true, .. } => Outcome::Nothing,
             MergeOutcome::Merged { sha: head, .. } => Outcome::Merged { tree: repository.tree_of(&head)?, head },

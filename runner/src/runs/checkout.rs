@@ -52,6 +52,11 @@ impl CheckoutError {
     pub(crate) fn is_outage(&self) -> bool {
         matches!(self, Self::Repository { error } if error.is_outage())
     }
+
+    /// Whether the machine of the person lacks something. Nobody's work is the reason.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        matches!(self, Self::Repository { error } if error.is_of_machine())
+    }
 }
 
 impl From<RepoError> for CheckoutError {

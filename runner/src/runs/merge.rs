@@ -24,7 +24,7 @@ use self::conflict::Conflicts;
 use super::base;
 use super::branch::{self, project_branch};
 use super::check::{self, Subject, Verdict};
-use super::checkout::{CheckoutError, with_repository};
+use super::checkout::{CheckoutError, with_files};
 use crate::runs::run::RunContext;
 
 enum MergeResult {
@@ -143,7 +143,8 @@ impl Step<'_> {
         let message = message::of(self.task, style);
         // A landing of the same repository reads the project branch and must not see it move.
         let exclusive = repo::exclusive(git_dir).await?;
-        with_repository(git_dir, move |repository| {
+        // A signature may wait for the person.
+        with_files(git_dir, move |repository| {
             let _exclusive = exclusive;
             let own_tip = match &own_branch {
                 Some(branch) => repository.ref_sha(branch)?,
@@ -153,6 +154,8 @@ impl Step<'_> {
                 return Ok(MergeResult::Moved);
             }
             let identity = repository.identity("runner")?;
+            // Nobody keeps what only shows a merge.
+            let identity = if merging == Merging::Nothing { identity.unsigned() } else { identity };
             let merged = match (merging, style) {
                 (Merging::Nothing, MergeStyle::Merge) => repository.merge_commit(&tip, &sha, &message, &identity)?,
                 (Merging::Nothing, MergeStyle::Squash) => repository.squash_commit(&tip, &sha, &message, &identity)?,

@@ -5,6 +5,7 @@
 pub(crate) mod follow;
 mod host;
 pub mod issue;
+mod lfs;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -73,7 +74,10 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let carrier = carrier.create(&project).await?;
     let issues = db.issues_to_close(id).await?;
     let text = pull_request_text(&project, &facts.tasks, &closing_lines(target.repository.as_deref().unwrap_or_default(), &issues));
-    let pushed = push(git, &carrier.folder, &target, &tip).await;
+    let pushed = match lfs::upload(git, &carrier.folder, &project, &target, &tip).await {
+        Ok(()) => push(git, &carrier.folder, &target, &tip).await.map_err(db::Error::from),
+        refused => refused,
+    };
     let opened = match (&pushed, &host) {
         (Ok(()), Some(host)) => {
             let new = NewPullRequest { branch: &target.branch, base_branch: &target.base_branch, title: &project.title, text: &text };

@@ -3,7 +3,7 @@
 //! It must not decide which task runs; the schedule did.
 
 pub(super) mod jail;
-pub(super) mod preparation;
+pub(crate) mod preparation;
 mod prepare;
 mod session;
 

@@ -217,7 +217,10 @@ impl UnreadableRun {
 /// When the store fails.
 pub(crate) async fn record_start_failure(context: &RunContext, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
     tracing::warn!(run = %run.id, %failure, %error, "a run was not started");
-    let class = parking::park(&context.db, failure, None, Some(&error)).await?;
+    let class = match failure {
+        FailureClass::Setup => EndClass::NotSetUp,
+        _ => parking::park(&context.db, failure, None, Some(&error)).await?,
+    };
     store_end(context, run, RunEnd { failure: Some(failure), cause: Some(error.clone()), error: Some(error), ..minimal_end(context, class) }).await
 }
 

@@ -20,6 +20,7 @@ mod demo_site;
 mod drafts;
 mod failures;
 mod faults;
+mod filters;
 mod follow_base;
 mod handover;
 mod inbox;

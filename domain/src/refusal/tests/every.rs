@@ -232,6 +232,7 @@ pub(super) fn every() -> Vec<Refusal> {
         PublicationRefusal::NoHost { url: "/srv/site.git".to_owned() }.into(),
         PublicationRefusal::NothingToSettle { project: ProjectId::new(1) }.into(),
         PublicationRefusal::NoProgram { program: "gh" }.into(),
+        PublicationRefusal::NotUploaded { remote: "origin".into(), branch: "vibe-relay/PROJ-001".into(), output: "missing object".into() }.into(),
         PublicationRefusal::NotPushed {
             remote: "origin".to_owned(),
             branch: "vibe-relay/PROJ-001".to_owned(),

@@ -9,6 +9,7 @@ use repo::testing::{commit_all_in, write_in};
 use super::*;
 use crate::fixture::TestBoard;
 
+mod signature;
 mod squash;
 
 const PROJECT_BRANCH: &str = "vibe-relay/PROJ-001";

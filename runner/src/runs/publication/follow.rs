@@ -16,7 +16,7 @@ use domain::runs::publication::{Publication, PublicationTarget};
 use tokio::time::sleep;
 
 use super::host::Host;
-use super::{Carrier, Tools, delete_branch, push};
+use super::{Carrier, Tools, delete_branch, lfs, push};
 use crate::runs::checkout::{CheckoutError, with_files};
 
 /// The pause between two looks at all open pull requests.
@@ -116,6 +116,7 @@ async fn ask_and_act(
     // Only the tip that the store recorded is pushed, as the first time.
     let recorded = project.integration_head.clone().filter(|recorded| tip.as_ref() == Some(recorded) && *recorded != published.sha);
     if let (Some(tip), Some(git), true) = (recorded, &tools.git, news.state == PullRequestState::Open) {
+        lfs::upload(git, &carrier.folder, project, target, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
         push(git, &carrier.folder, target, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
         db.record_push(&project.id, &tip).await?;
     }

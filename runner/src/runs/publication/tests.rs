@@ -4,6 +4,7 @@ mod contract;
 mod follow;
 mod gitlab;
 mod issue;
+mod lfs;
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -23,7 +24,10 @@ struct Published {
 
 impl Published {
     async fn new() -> Self {
-        let board = TestBoard::new().await;
+        Self::on(TestBoard::new().await)
+    }
+
+    fn on(board: TestBoard) -> Self {
         let remote = board.sample.beside("remote.git");
         repo::testing::init_bare_in(&remote);
         board.sample.configure("remote.origin.url", ADDRESS);

@@ -11,7 +11,7 @@ use domain::runs::profile::Profile;
 use repo::Repository;
 use sha2::{Digest, Sha256};
 
-use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_head, with_files};
+use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_head, checkout_name, with_files};
 use crate::setup::{Reuse, SetupCommand, SetupSpec};
 
 /// The file in the checkout's own folder of the repository that says how it was set up.
@@ -24,7 +24,7 @@ const MAX_NAMES: usize = 10;
 
 /// The files and the setup of a checkout.
 #[derive(Debug, Clone, Default)]
-pub(in crate::runs) struct Preparation {
+pub(crate) struct Preparation {
     profile: Profile,
     /// The files that were copied now or earlier, from the root of the checkout.
     copied: Vec<PathBuf>,
@@ -33,8 +33,13 @@ pub(in crate::runs) struct Preparation {
     reuse: Option<Reuse>,
 }
 
-/// Copies files into the checkout and plans its setup. Planners and oracles build nothing, so they need neither.
-pub(in crate::runs) async fn plan(project: &Project, plan: &CheckoutPlan, phase: AgentKind) -> Result<Preparation, CheckoutError> {
+/// Fills the submodules of the checkout, copies files into it and plans its setup. Planners and oracles build nothing, so they need neither files
+/// nor setup.
+pub(crate) async fn plan(project: &Project, plan: &CheckoutPlan, phase: AgentKind) -> Result<Preparation, CheckoutError> {
+    if project.profile.submodules {
+        let (path, trusted, exact) = (plan.path.clone(), project.base_head.clone(), plan.branch.is_none());
+        with_files(&plan.git_dir, move |repository| repository.fill_submodules(&checkout_name(&path), &path, &trusted, exact)).await?;
+    }
     if matches!(phase, AgentKind::Planner | AgentKind::Oracle) {
         return Ok(Preparation::default());
     }

@@ -64,7 +64,8 @@ pub(super) fn checkout_failed(error: CheckoutError) -> StartFailure {
     if error.is_outage() {
         return StartFailure::Outage(error.to_string());
     }
-    StartFailure::Failed(resource::failure(&error, FailureClass::Checkout), error.to_string())
+    let class = if error.is_of_machine() { FailureClass::Setup } else { FailureClass::Checkout };
+    StartFailure::Failed(resource::failure(&error, class), error.to_string())
 }
 
 /// Does everything between the reservation and the living process.
@@ -391,5 +392,7 @@ mod tests {
         };
         assert_eq!(class(gone()), (FailureClass::Checkout, gone().to_string()));
         assert_eq!(class(full.into()).0, FailureClass::DiskFull, "that is everyone's problem");
+        let unfilled = RepoError::SubmoduleNotFilled { path: "vendor".to_owned(), output: "no route to host".to_owned() };
+        assert_eq!(class(unfilled.into()).0, FailureClass::Setup, "it uses no attempt");
     }
 }

@@ -21,6 +21,7 @@ pub(crate) struct ProfileFields {
     copy: RwSignal<String>,
     reuse: RwSignal<String>,
     env: RwSignal<String>,
+    submodules: RwSignal<bool>,
     quick: ListFields,
     full: ListFields,
     preview: RwSignal<String>,
@@ -59,6 +60,7 @@ impl ProfileFields {
             copy: RwSignal::new(String::new()),
             reuse: RwSignal::new(String::new()),
             env: RwSignal::new(String::new()),
+            submodules: RwSignal::new(false),
             quick: ListFields::new(),
             full: ListFields::new(),
             preview: RwSignal::new(String::new()),
@@ -76,6 +78,7 @@ impl ProfileFields {
         self.copy.set(profile.copy.join("\n"));
         self.reuse.set(profile.reuse.join("\n"));
         self.env.set(profile.env.join("\n"));
+        self.submodules.set(profile.submodules);
         self.quick.set(&profile.checks.quick);
         self.full.set(&profile.checks.full);
         self.preview.set(profile.preview.clone().unwrap_or_default());
@@ -92,6 +95,7 @@ impl ProfileFields {
             copy: lines(self.copy),
             reuse: lines(self.reuse),
             env: lines(self.env),
+            submodules: self.submodules.get(),
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
             preview: self.preview.with(|line| Some(line.trim().to_owned()).filter(|line| !line.is_empty())),
             follow_base: self.follow_base.get(),
@@ -217,6 +221,13 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             rows=1
         />
         <label class="choice">
+            <input type="checkbox" bind:checked=fields.submodules />
+            <div>
+                <strong>"Fill submodules"</strong>
+                <span>"Their files are in each worktree, from your checkout or else from their addresses on the base branch."</span>
+            </div>
+        </label>
+        <label class="choice">
             <input type="checkbox" bind:checked=fields.follow_base />
             <div>
                 <strong>"Follow the base branch"</strong>
@@ -286,6 +297,7 @@ mod tests {
             let given = Profile {
                 setup: vec!["npm ci".to_owned(), "cargo fetch".to_owned()],
                 env: vec!["NPM_TOKEN".to_owned()],
+                submodules: true,
                 preview: Some("npm run dev".to_owned()),
                 merge_style: MergeStyle::Squash,
                 follow_base: false,
