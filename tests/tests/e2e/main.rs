@@ -25,6 +25,7 @@ mod inbox;
 mod intervention;
 mod jail;
 mod landing;
+mod large_repository;
 mod limits;
 mod live;
 mod logs;
