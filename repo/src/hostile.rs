@@ -3,6 +3,9 @@
 //! Each program writes a marker file with its name. As a control, the `git` program runs on the same repository and
 //! does start them, so an empty marker folder is meaningful.
 
+mod coverage;
+mod operations;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +13,6 @@ use std::path::PathBuf;
 
 use crate::git_program::{run, run_with};
 use crate::testing::{TestRepository, write_in};
-use crate::{DiffLimits, LandOutcome, LandRequest, MergeOutcome, probe};
 
 const HOOKS: [&str; 14] = [
     "applypatch-msg",
@@ -57,10 +59,13 @@ struct HostileRepository {
 }
 
 impl HostileRepository {
-    /// With `hooks_elsewhere`, the hooks are in the folder of `core.hooksPath` instead of `.git/hooks`.
-    fn new(hooks_elsewhere: bool) -> Self {
+    /// With `hooks_elsewhere`, the hooks are in the folder of `core.hooksPath` instead of `.git/hooks`. With `has_filters`, its attributes name
+    /// filters besides other programs.
+    fn new(hooks_elsewhere: bool, has_filters: bool) -> Self {
         let sample = TestRepository::new();
-        sample.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.long filter=long\n*.shown diff=shown\n");
+        let filters = if has_filters { "* filter=evil\n*.long filter=long\n" } else { "" };
+        sample.write(".gitattributes", &format!("* diff=evil merge=evil\n{filters}*.shown diff=shown\n"));
+        sample.write(".gitignore", "*.env\n");
         sample.write("code.txt", "one\ntwo\nthree\n");
         sample.write("a.long", "long\n");
         sample.write("a.shown", "shown\n");
@@ -86,13 +91,18 @@ impl HostileRepository {
         configure("commit.gpgSign", "true");
         configure("tag.gpgSign", "true");
         configure("remote.origin.url", "ssh://localhost/nowhere");
+        configure("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
+        configure("branch.main.remote", "origin");
+        configure("branch.main.merge", "refs/heads/main");
         configure("remote.ext.url", &format!("ext::{}", hostile.program("remote.ext").display()));
         configure("protocol.ext.allow", "always");
         let attributes = hostile.sample.beside("attributes");
-        fs::write(&attributes, "* filter=evil\n").unwrap();
+        let filter = if has_filters { " filter=evil" } else { "" };
+        fs::write(&attributes, format!("* diff=evil{filter}\n")).unwrap();
         configure("core.attributesFile", attributes.to_str().unwrap());
         fs::create_dir_all(hostile.sample.git_dir().join("info")).unwrap();
-        fs::write(hostile.sample.git_dir().join("info/attributes"), "*.md filter=evil diff=evil merge=evil\n").unwrap();
+        fs::write(hostile.sample.git_dir().join("info/attributes"), format!("*.md diff=evil merge=evil{filter}\n")).unwrap();
+        hostile.sample.set_reference("refs/remotes/origin/main", &hostile.sample.repository().base_tip("main").unwrap());
         hostile
     }
 
@@ -112,78 +122,20 @@ impl HostileRepository {
     }
 }
 
-#[test]
-fn no_program_of_a_hostile_repository_runs() {
-    for hooks_elsewhere in [false, true] {
-        let hostile = HostileRepository::new(hooks_elsewhere);
-        call_every_function(&hostile.sample);
-        assert_eq!(hostile.marks(), BTreeSet::new(), "hooks elsewhere: {hooks_elsewhere}");
+#[tokio::test]
+async fn no_program_of_a_hostile_repository_runs() {
+    for (hooks_elsewhere, has_filters) in [(false, true), (true, true), (false, false)] {
+        let hostile = HostileRepository::new(hooks_elsewhere, has_filters);
+        operations::call_every_function(&hostile.sample, has_filters).await;
+        assert_eq!(hostile.marks(), BTreeSet::new(), "hooks elsewhere: {hooks_elsewhere}, filters: {has_filters}");
     }
-}
-
-fn call_every_function(sample: &TestRepository) {
-    const PROJECT: &str = "vibe-relay/PROJ-001";
-    const BRANCH: &str = "vr/TASK-001/work";
-    const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001";
-
-    assert_eq!(probe(sample.top(), None).unwrap_err().code(), "filters");
-    let repository = sample.repository();
-    repository.check().unwrap();
-    let identity = repository.identity("runner").unwrap();
-    let project = repository.free_branch_name(PROJECT).unwrap();
-    let start = repository.ensure_project_branch(&project, "main").unwrap();
-
-    let (task, review) = (sample.beside("task"), sample.beside("review"));
-    repository.add_worktree("task", &task, BRANCH, &start).unwrap();
-    repository.add_detached("review", &review, &start).unwrap();
-    repository.evidence(&task, BRANCH, PROJECT, &[]).unwrap();
-    write_in(&task, "code.txt", "changed\n");
-    write_in(&task, "new.md", "new\n");
-    write_in(&task, "b.long", "new\n");
-    assert_eq!(repository.evidence(&task, BRANCH, PROJECT, &[]).unwrap().dirty_count, 3);
-    let rescue = repository.rescue(RESCUE, &task, &start).unwrap().unwrap();
-    assert!(repository.worktree_head("task").unwrap().is_some());
-    repository.clear_locks("task", BRANCH).unwrap();
-
-    repository.move_ref(BRANCH, Some(&start), &rescue.sha, "work").unwrap();
-    repository.diff(&start, &rescue.sha, DiffLimits::default()).unwrap();
-    repository.changed_paths(&start, &rescue.sha).unwrap();
-    repository.log(&start, &rescue.sha, 10).unwrap();
-    repository.file_at(&rescue.sha, "code.txt").unwrap();
-    repository.tree_of(&rescue.sha).unwrap();
-
-    let other = sample.commit_on("other", &[("code.txt", Some("one\ntwo\nthree\nfour\n")), ("x.txt", Some("x\n"))], "other");
-    let merged = repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &rescue.sha, "merge", &identity).unwrap();
-    assert!(matches!(merged, MergeOutcome::Merged { already: false, .. }));
-    assert!(matches!(
-        repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &other, "merge", &identity).unwrap(),
-        MergeOutcome::Conflict { .. }
-    ));
-    let base = repository.ref_sha("main").unwrap().unwrap();
-    let landed = repository.land(LandRequest {
-        project_branch: PROJECT,
-        base_branch: "main",
-        base_head: &base,
-        bring_back: None,
-        workdir: sample.top(),
-        message: "land",
-        identity: &identity,
-    });
-    let landed = landed.unwrap();
-    assert!(matches!(landed, LandOutcome::Landed { fast_forward: true, .. }), "{landed:?}");
-
-    repository.remove_worktree("task", &task).unwrap();
-    repository.remove_worktree("review", &review).unwrap();
-    repository.rescue_tip("refs/vibe-relay/rescue/other", &other).unwrap();
-    assert!(repository.delete_branch(BRANCH, PROJECT).unwrap());
-    assert!(repository.delete_branch("other", PROJECT).unwrap());
 }
 
 #[test]
 fn the_git_program_runs_them() {
     let mut seen = BTreeSet::new();
     for hooks_elsewhere in [false, true] {
-        let hostile = HostileRepository::new(hooks_elsewhere);
+        let hostile = HostileRepository::new(hooks_elsewhere, true);
         let top = hostile.sample.top();
         hostile.sample.commit_on("other", &[("code.txt", Some("other\n"))], "other");
         run(top, &["status"]);
