@@ -37,4 +37,6 @@ pub use supervisor::supervise;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod unusual_repositories;

@@ -14,8 +14,6 @@ const POINTERS: usize = 40;
 const VERSIONS: usize = 60;
 const CHUNKS: usize = 10;
 const IGNORED: &str = ".env\nnode_modules/\ntarget/\n";
-const WORDS: [&str; 16] =
-    ["const", "value", "=", "items", "map", "(", ")", "return", "if", "else", "match", "Some", "index", "=>", "import", "struct"];
 
 /// Fills the repository at `top`, which has one commit, and makes the repository of its submodule at `library`.
 pub(super) fn generate(top: &Path, library: &Path, size: Size) -> io::Result<()> {
@@ -101,24 +99,29 @@ fn part_files(stream: &mut impl Write, part: usize) -> io::Result<usize> {
     file(stream, &format!("{package}/src/index.ts"), b"export const begin = 1;\n")?;
     file(stream, &format!("{library}/src/lib.rs"), b"//! A part.\n")?;
     for number in 4..PER_PART {
-        let (folder, ending) = if number % 2 == 0 { (&package, "ts") } else { (&library, "rs") };
-        file(stream, &format!("{folder}/src/module{number}.{ending}"), source(part * PER_PART + number).as_bytes())?;
+        let is_rust = number % 2 == 1;
+        let (folder, ending) = if is_rust { (&library, "rs") } else { (&package, "ts") };
+        file(stream, &format!("{folder}/src/module{number}.{ending}"), source(part * PER_PART + number, is_rust).as_bytes())?;
     }
     Ok(PER_PART)
 }
 
-/// Text that compresses about as well as code.
-fn source(seed: usize) -> String {
+/// Functions that a parser understands, because the board makes a map of them.
+fn source(seed: usize, is_rust: bool) -> String {
     let mut chance = Chance(seed as u64 * 2 + 1);
     let mut text = format!("// {seed}\n");
     let length = 500 + chance.next() % 7_000;
     while (text.len() as u64) < length {
-        let word = chance.next();
-        text += WORDS[usize::try_from(word % 16).unwrap_or_default()];
-        text.push(if word % 9 == 0 { '\n' } else { ' ' });
-        if word % 7 == 0 {
-            text += &format!("{:x}", word >> 48);
-        }
+        let (name, value) = (chance.next() % 100_000, chance.next() >> 40);
+        let body = format!("({name} + value) * {value}");
+        text += &match is_rust {
+            true => format!(
+                "pub fn compute{name}(value: u64) -> u64 {{\n    let result = {body};\n    if result > {value} {{ result }} else {{ value }}\n}}\n"
+            ),
+            false => format!(
+                "export function compute{name}(value: number): number {{\n  const result = {body};\n  return result > {value} ? result : value;\n}}\n"
+            ),
+        };
     }
     text
 }
