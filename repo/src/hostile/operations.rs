@@ -232,6 +232,8 @@ impl Life<'_> {
         repository.make_update_carrier(&sample.beside("updating.git"), &update).unwrap();
         repository.finish_landing("main", &update, PROJECT).unwrap();
         assert_eq!(self.tip("main"), tip);
+        assert_eq!(repository.tip_before_landing("main", PROJECT).unwrap(), Some(base.clone()));
+        assert!(repository.clear_landing_locks().unwrap().is_empty());
         assert_eq!(fs::read_to_string(sample.top().join("a.shown")).unwrap(), "mine\n", "the change of the person stays");
     }
 

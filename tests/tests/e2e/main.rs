@@ -24,6 +24,7 @@ mod handover;
 mod inbox;
 mod intervention;
 mod jail;
+mod killed_landing;
 mod landing;
 mod large_repository;
 mod limits;
