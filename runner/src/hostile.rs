@@ -136,7 +136,7 @@ impl Hostile {
         assert!(self.board.project().await.landed.is_some());
     }
 
-    /// Lands beside a change of the person, takes that back, and lands again in a sparse checkout.
+    /// Lands beside a change of the person, undoes that, and lands again in a sparse checkout.
     async fn land(&self) {
         let sample = &self.board.sample;
         sample.write("a.shown", "mine\n");

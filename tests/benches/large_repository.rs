@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tests::large_repository::{self, Size, Way};
+use tests::large_repository::{self, Destination, Size};
 
 #[tokio::main]
 async fn main() -> io::Result<ExitCode> {
@@ -28,11 +28,11 @@ async fn main() -> io::Result<ExitCode> {
     let load = std::fs::read_to_string("/proc/loadavg")?;
     println!("{cores} cores, load {}; {build}", load.split_whitespace().next().unwrap_or_default());
     let mut kept = true;
-    for (name, way) in [("local", Way::Local), ("pr", Way::PullRequest)] {
+    for (name, destination) in [("local", Destination::Local), ("pr", Destination::PullRequest)] {
         if text("LARGE_WAY").is_some_and(|wanted| wanted != name) {
             continue;
         }
-        let report = large_repository::run(Path::new(env!("CARGO_BIN_EXE_vibe_relay")), size, way).await?;
+        let report = large_repository::run(Path::new(env!("CARGO_BIN_EXE_vibe_relay")), size, destination).await?;
         println!("\n== {name}");
         for figure in &report.figures {
             println!("{figure}");

@@ -37,7 +37,7 @@ const MEMORY_GOAL: u64 = 120;
 
 /// How the work reaches the base branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Destination {
     /// On the base branch that the person has checked out.
     Local,
     /// By a pull request that somebody merges on its host.
@@ -78,7 +78,7 @@ impl Report {
 ///
 /// # Errors
 /// The repository cannot be made, or the server does not start or refuses a request.
-pub async fn run(program: &Path, size: Size, way: Way) -> io::Result<Report> {
+pub async fn run(program: &Path, size: Size, destination: Destination) -> io::Result<Report> {
     let mut report = Report::default();
     let began = Instant::now();
     let mut made = Ok(());
@@ -126,18 +126,18 @@ pub async fn run(program: &Path, size: Size, way: Way) -> io::Result<Report> {
     }
     let is_done = |card: &Card| card.status == Status::Done && card.run.is_none();
     until("five tasks are done", &|board| coders(board).iter().filter(|card| is_done(card)).count() == TASKS).await;
-    until("the round is over", &|board| board.cards.iter().all(|card| is_done(card))).await;
+    until("the round is over", &|board| board.cards.iter().all(is_done)).await;
     report.phase("five tasks were merged", began);
 
     let began = Instant::now();
-    let landed_on = match way {
-        Way::Local => {
+    let landed_on = match destination {
+        Destination::Local => {
             let landed: LandingResult = server.post(&format!("/api/projects/{}/land", project.id), &json!({})).await?;
             report.expect(git(&repository, &["rev-parse", "main"])? == landed.sha, || "the base branch is not at the landed commit".to_owned());
             report.phase("landed on the checked-out base branch", began);
             repository.clone()
         }
-        Way::PullRequest => {
+        Destination::PullRequest => {
             let published: Project = server.post(&format!("/api/projects/{}/publication", project.id), &json!({"pull_request": true})).await?;
             report.phase("pushed, and a pull request opened", began);
             remote.merge_pull_request(&published.integration_branch)?;

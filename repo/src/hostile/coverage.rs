@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Public functions that read nothing of a repository.
-const OF_NO_REPOSITORY: [&str; 12] = [
+const OF_NO_REPOSITORY: [&str; 13] = [
     // The words and kinds of errors.
     "code",
     "hint",
@@ -16,6 +16,7 @@ const OF_NO_REPOSITORY: [&str; 12] = [
     "try_again",
     // Texts, names and files of the board itself.
     "code_spans",
+    "limit_memory",
     "load_syntaxes",
     "upstream_reference",
     "user_name",

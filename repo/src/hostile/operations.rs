@@ -23,7 +23,7 @@ const BRANCH: &str = "vr/TASK-001/work";
 const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001/";
 const TASK: &str = "vibe-relay-TASK-001";
 
-/// A hostile repository in the hands of the board.
+/// A hostile repository on which the board works.
 struct Life<'a> {
     sample: &'a TestRepository,
     repository: Repository,
@@ -43,7 +43,7 @@ pub(super) async fn call_every_function(sample: &TestRepository, has_filters: bo
     life.follow();
     life.merge(&work);
     life.land();
-    life.keep(&work);
+    life.keep_and_restore(&work);
     life.move_away();
 }
 
@@ -211,7 +211,7 @@ impl Life<'_> {
         repository.commits_of_merges(&self.start, &squashed).unwrap();
     }
 
-    /// Lands beside a change of the person, takes that back, and lands again in a sparse checkout.
+    /// Lands beside a change of the person, undoes that, and lands again in a sparse checkout.
     fn land(&self) {
         let Self { sample, repository, identity, .. } = self;
         sample.write("a.shown", "mine\n");
@@ -238,7 +238,7 @@ impl Life<'_> {
     }
 
     /// Removes checkouts, and brings kept work back.
-    fn keep(&self, work: &Sha) {
+    fn keep_and_restore(&self, work: &Sha) {
         let Self { sample, repository, .. } = self;
         repository.remove_worktree("review", &sample.beside("review")).unwrap();
         let other = self.tip("other");

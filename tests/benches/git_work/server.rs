@@ -1,4 +1,4 @@
-//! What the server itself needs while it does this work: its memory, and the time until it listens. It must reach the server only as a person does.
+//! Measures the server itself during this work: its memory, and the time until it listens. It must reach the server only as a person does.
 
 use std::fs;
 use std::path::Path;

@@ -26,7 +26,7 @@ const PATHS: [&str; 13] = [
     "crates/part7/src/module7.rs",
 ];
 
-/// What a path is like: its kind and permissions, and its contents; nothing if it does not exist.
+/// The state of a path: its kind and permissions, and its contents; nothing if it does not exist.
 type Seen = BTreeMap<PathBuf, Option<(u32, Vec<u8>)>>;
 
 /// The person, and what their changes were like.
@@ -62,7 +62,7 @@ impl Person {
         symlink("lib.rs", top.join(link))?;
         write(binary, &[0, 159, 146, 150, 0])?;
         let mut person = Self { top: top.to_path_buf(), files: Seen::new(), index: String::new(), status: String::new() };
-        (person.files, person.index, person.status) = person.look()?;
+        (person.files, person.index, person.status) = person.read()?;
         Ok(person)
     }
 
@@ -73,7 +73,7 @@ impl Person {
 
     /// Names what is no longer as it was.
     pub(super) fn differences(&self) -> io::Result<Vec<String>> {
-        let (files, index, status) = self.look()?;
+        let (files, index, status) = self.read()?;
         let mut changed: Vec<String> =
             self.files.iter().filter(|(path, seen)| files.get(*path) != Some(*seen)).map(|(path, _)| path.display().to_string()).collect();
         for (name, before, after) in [("index", &self.index, &index), ("status", &self.status, &status)] {
@@ -85,7 +85,7 @@ impl Person {
     }
 
     /// The files, what the index has of them, and the whole status.
-    fn look(&self) -> io::Result<(Seen, String, String)> {
+    fn read(&self) -> io::Result<(Seen, String, String)> {
         let mut files = Seen::new();
         for path in PATHS.into_iter().chain([".env"]) {
             let path = self.top.join(path);

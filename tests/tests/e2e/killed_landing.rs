@@ -1,4 +1,4 @@
-//! The server is killed while it fetches, follows the base branch, lands and takes a landing back: at points that are spread over the time that
+//! The server is killed while it fetches, follows the base branch, lands and undoes a landing: at points that are spread over the time that
 //! this takes. A repeat finishes each step, and neither work nor an uncommitted file is lost.
 
 use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ async fn killed_steps_of_a_landing_are_finished_by_a_repeat() {
         landing.killed("land", took_to_land * kill / (KILLS + 1)).await;
         let landed = landing.repeat("land").await.landed.unwrap();
         assert_eq!((landed.undone_at, &landed.sha), (None, &landing.main()), "kill {kill}");
-        assert_eq!(landed.before_sha, begin, "kill {kill}: it can be taken back");
+        assert_eq!(landed.before_sha, begin, "kill {kill}: it can be undone");
         landing.git(&["merge-base", "--is-ancestor", &pushed, "main"]);
         assert_eq!(landing.git(&["show", "main:README.md"]), "Ours.");
         assert_eq!(landing.seen(), seen, "kill {kill}: nothing of the person changed");
