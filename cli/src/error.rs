@@ -28,6 +28,8 @@ pub(crate) enum CliError {
     #[error("could not make the code map: {0}")]
     CodeMap(repo::RepoError),
     #[error(transparent)]
+    Memory(repo::RepoError),
+    #[error(transparent)]
     Store(#[from] db::Error),
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]
     RunnerCrashed(#[source] tokio::task::JoinError),

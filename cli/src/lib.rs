@@ -75,6 +75,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
         Command::Serve(options) if options.detach => single_threaded()?.block_on(detach::run(config, &options))?,
         Command::Serve(options) => {
+            repo::limit_memory().map_err(CliError::Memory)?;
             let runtime = many_threaded()?;
             let served = runtime.block_on(serve::run(config, &options));
             // Work on a repository may take long and can be repeated, so it is not waited for.

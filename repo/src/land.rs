@@ -107,9 +107,21 @@ impl Repository {
             }
         }
         self.sync_objects()?;
-        let log = format!("vibe-relay: landed {project_branch}");
-        set_reference(&handle, &branch_ref(base_branch), Some(base), target, &log)?;
+        set_reference(&handle, &branch_ref(base_branch), Some(base), target, &log_line(project_branch))?;
         Ok(LandOutcome::Landed { sha: sha(target), fast_forward })
+    }
+
+    /// Returns where the base branch was before it landed `project_branch`, if that was its last move and git kept a log of it. A server that is
+    /// killed between the move and its record needs that to take the landing back.
+    ///
+    /// # Errors
+    /// The branch cannot be read.
+    pub fn tip_before_landing(&self, base_branch: &str, project_branch: &str) -> Result<Option<Sha>, RepoError> {
+        let handle = self.handle()?;
+        let base = existing_tip(&handle, base_branch)?;
+        let Ok(log) = handle.reflog(&branch_ref(base_branch)) else { return Ok(None) };
+        let last = log.get(0).filter(|last| last.id_new() == base && last.message_bytes() == Some(log_line(project_branch).as_bytes()));
+        Ok(last.map(|last| sha(last.id_old())))
     }
 
     /// Moves `branch` from `expected_old` to `new`, and updates the files of a human checkout that uses it. Otherwise that
@@ -140,6 +152,11 @@ impl Repository {
         self.sync_objects()?;
         sync_reference(self.git_dir(), &branch_ref(branch))
     }
+}
+
+/// The line in the log of the base branch.
+fn log_line(project_branch: &str) -> String {
+    format!("vibe-relay: landed {project_branch}")
 }
 
 #[cfg(test)]

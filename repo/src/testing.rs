@@ -2,6 +2,8 @@
 //!
 //! Panics instead of returning errors, because a test cannot handle them. Must not be part of the product.
 
+pub mod hostile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

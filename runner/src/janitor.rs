@@ -44,8 +44,11 @@ struct RemovedFolders {
     bytes: u64,
 }
 
-/// Removes what is past its retention, now and every hour.
+/// Removes the locks of killed landings now, and what is past its retention now and every hour.
 pub(crate) async fn run(context: RunContext) {
+    if let Err(error) = checkout::unlock_landings(&context.db).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "could not look for the locks of killed landings");
+    }
     loop {
         let limits = RetentionLimits { keep: DAY * context.config().keep_events_days, max_events: MAX_EVENTS };
         match context.db.prune(limits).await {

@@ -38,4 +38,6 @@ pub use supervisor::supervise;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod unusual_repositories;

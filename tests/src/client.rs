@@ -175,7 +175,15 @@ impl Client {
     /// # Panics
     /// It does not become so; the board is shown.
     pub async fn until(&self, project: &ProjectId, what: &str, holds: impl Fn(&Board) -> bool) -> Board {
-        let deadline = tokio::time::Instant::now() + STATE_TIMEOUT;
+        self.until_within(STATE_TIMEOUT, project, what, holds).await
+    }
+
+    /// The same for a state that takes longer.
+    ///
+    /// # Panics
+    /// As [`Client::until`].
+    pub async fn until_within(&self, limit: Duration, project: &ProjectId, what: &str, holds: impl Fn(&Board) -> bool) -> Board {
+        let deadline = tokio::time::Instant::now() + limit;
         loop {
             // A server that is restarting does not answer. Keep waiting for the state.
             let board = self.board(project).await;

@@ -17,6 +17,7 @@ pub mod chaos;
 pub mod claude;
 pub mod client;
 pub mod git;
+pub mod large_repository;
 pub mod mcp;
 pub mod model;
 pub mod server;
@@ -58,6 +59,16 @@ pub fn memory(id: u32) -> io::Result<[f64; 3]> {
         line.trim().trim_end_matches(" kB").parse::<f64>().map(|kilobytes| kilobytes / 1024.0).map_err(io::Error::other)
     };
     Ok([megabytes("Rss:")?, megabytes("Pss:")?, megabytes("Private_Dirty:")?])
+}
+
+/// The largest resident memory that a process has had, in MB.
+///
+/// # Errors
+/// The process does not exist.
+pub fn peak_memory(id: u32) -> io::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    peak.map(|kilobytes| kilobytes >> 10).ok_or_else(|| io::Error::other("no peak"))
 }
 
 /// Processor time that processes and their threads have used so far.

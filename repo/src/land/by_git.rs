@@ -13,6 +13,7 @@ use domain::runs::land::blocking::BlockingFiles;
 use git2::{ObjectType, Oid};
 
 use super::files::operation_name;
+use super::log_line;
 use crate::branch::{branch_ref, set_reference};
 use crate::checkout::{Checkout, has_readable_index, is_sparse};
 use crate::error::{Attempt, RepoError};
@@ -103,7 +104,6 @@ impl Repository {
     /// [`RepoError::Moved`] if the branch moved meanwhile.
     pub fn finish_landing(&self, base_branch: &str, update: &GitUpdate, project_branch: &str) -> Result<(), RepoError> {
         self.sync_objects()?;
-        let log = format!("vibe-relay: landed {project_branch}");
-        set_reference(&self.handle()?, &branch_ref(base_branch), Some(oid(&update.from)?), oid(&update.to)?, &log)
+        set_reference(&self.handle()?, &branch_ref(base_branch), Some(oid(&update.from)?), oid(&update.to)?, &log_line(project_branch))
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use git2::Index;
 
 use crate::error::{Attempt, RepoError};
+use crate::handle::Repository;
 use crate::lock::{self, LockFile};
 
 /// An index that no other program can change until this is dropped.
@@ -56,6 +57,24 @@ impl LockedIndex {
     /// Replaces the index with the copy.
     pub(super) fn replace(&self) -> Result<(), RepoError> {
         fs::rename(&self.draft, &self.path).attempting(|| format!("write the index {}", self.path.display()))
+    }
+}
+
+impl Repository {
+    /// Removes the locks that a killed landing left on the indexes of people's checkouts, because their own git cannot write there before. A lock
+    /// that is held, or that another program made, stays. Returns the removed ones.
+    ///
+    /// # Errors
+    /// The checkouts cannot be listed, or a lock cannot be removed.
+    pub fn clear_landing_locks(&self) -> Result<Vec<PathBuf>, RepoError> {
+        let mut removed = Vec::new();
+        for checkout in self.checkouts()?.into_iter().filter(|checkout| !checkout.ours) {
+            let index = checkout.admin.join("index");
+            if lock::remove_stale(&index)? {
+                removed.push(lock::lock_path(&index));
+            }
+        }
+        Ok(removed)
     }
 }
 

@@ -318,3 +318,26 @@ fn leftovers_of_a_killed_landing_do_not_block_the_next() {
     assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
     assert_landed(&sample, &head);
 }
+
+#[test]
+fn locks_of_a_killed_landing_are_removed_and_others_stay() {
+    let (sample, _) = project();
+    let lock = sample.git_dir().join("index.lock");
+    for (content, is_ours) in [("vibe-relay\n", true), ("", false), ("DIRC", false)] {
+        fs::write(&lock, content).unwrap();
+        assert_eq!(sample.repository().clear_landing_locks().unwrap().len(), usize::from(is_ours), "{content}");
+        assert_eq!(lock.exists(), !is_ours, "{content}");
+    }
+}
+
+#[test]
+fn tip_before_a_landing_is_in_the_log_until_the_branch_moves_again() {
+    let (sample, _) = project();
+    let before = |sample: &TestRepository| sample.repository().tip_before_landing("main", PROJECT).unwrap();
+    let base = git(sample.top(), &["rev-parse", "main"]);
+    assert_eq!(before(&sample), None);
+    land(&sample);
+    assert_eq!(before(&sample), Some(base));
+    sample.commit_on("main", &[("more", Some("more"))], "more");
+    assert_eq!(before(&sample), None, "somebody else moved it");
+}

@@ -6,7 +6,7 @@
 use domain::runs::evidence::Sha;
 use git2::{Index, MergeOptions, Oid};
 
-use super::{MergeOutcome, commit, conflicts, merge_in_memory};
+use super::{MergeOutcome, conflicts, merge_in_memory};
 use crate::branch::contains;
 use crate::error::{Attempt, RepoError};
 use crate::evidence::merge_base;
@@ -52,7 +52,7 @@ impl Repository {
         }
         let tree = merged.write_tree_to(&handle).attempting(merging)?;
         let parents = [&find_commit(&handle, ours)?, &find_commit(&handle, theirs)?];
-        Ok(MergeOutcome::Merged { sha: sha(commit(&handle, tree, &parents, message, identity)?), already: false })
+        Ok(MergeOutcome::Merged { sha: sha(self.commit(&handle, tree, &parents, message, identity)?), already: false })
     }
 }
 

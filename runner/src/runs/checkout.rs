@@ -9,7 +9,7 @@ mod unlock;
 
 pub(crate) use clean::clean;
 pub(crate) use repo::checkout_name;
-pub(crate) use unlock::unlock;
+pub(crate) use unlock::{unlock, unlock_landings};
 
 use std::path::{Path, PathBuf};
 

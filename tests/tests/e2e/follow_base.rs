@@ -12,11 +12,11 @@ use tests::server::TestServer;
 
 use crate::support::{self, add, done};
 
-const SCENARIO: &str = include_str!("../../scenarios/follow_base.json");
+pub(crate) const SCENARIO: &str = include_str!("../../scenarios/follow_base.json");
 const BRANCH: &str = "vibe-relay/PROJ-001";
 
 /// Gives the `main` of the server's repository an upstream in a bare one, and returns another clone of that.
-fn with_upstream(server: &TestServer) -> PathBuf {
+pub(crate) fn with_upstream(server: &TestServer) -> PathBuf {
     let (repository, remote, other) = (server.repository(), server.root().join("remote.git"), server.root().join("other"));
     let path = |path: &Path| path.display().to_string();
     git(&server.root(), &["clone", "-q", "--bare", &path(&repository), &path(&remote)]).unwrap();
@@ -27,7 +27,7 @@ fn with_upstream(server: &TestServer) -> PathBuf {
     other
 }
 
-fn push(other: &Path, file: &str, content: &str) -> String {
+pub(crate) fn push(other: &Path, file: &str, content: &str) -> String {
     std::fs::write(other.join(file), content).unwrap();
     git(other, &["add", "-A"]).unwrap();
     git(other, &["commit", "-q", "-m", file]).unwrap();

@@ -138,7 +138,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
     let moved = |is_fast_forward: bool| {
         if is_fast_forward { format!("{base_branch} was fast-forwarded to {branch}") } else { format!("{branch} was merged into {base_branch}") }
     };
-    let mut by_git = None;
+    let (mut by_git, mut before) = (None, base.clone());
     let landed = match repository.land(request)? {
         LandOutcome::WouldReturn(returning) => {
             let (project, base_branch, returning) = (project.id.clone(), base_branch.clone(), Box::new(returning));
@@ -150,7 +150,13 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
             by_git = Some(update);
             landed
         }
-        LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),
+        LandOutcome::AlreadyLanded { sha } => {
+            // A server that was killed may have moved the base branch and not recorded it.
+            if let Some(tip) = repository.tip_before_landing(base_branch, branch)? {
+                before = tip;
+            }
+            landed(sha, 0, format!("{base_branch} already contains {branch}"))
+        }
         LandOutcome::Dirty { files } => return Err(LandRefusal::CheckoutDirty { action: "landing", files: Box::new(files) }.into()),
         LandOutcome::Conflict { paths } => {
             let detail = format!("{base_branch} and {branch} both changed {}; nothing was changed", paths.join(", "));
@@ -162,7 +168,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landed
         }
         LandOutcome::CheckedOutElsewhere { path } => return Err(checked_out_elsewhere(base_branch, &path, "land again")),
     };
-    Ok(LandedBranch { landed, before: base, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip, by_git })
+    Ok(LandedBranch { landed, before, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip, by_git })
 }
 
 fn checked_out_elsewhere(base_branch: &str, path: &Path, then: &str) -> crate::error::Error {

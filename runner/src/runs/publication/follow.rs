@@ -50,7 +50,7 @@ async fn follow_all(db: &Db, tools: &Tools) -> db::Result<()> {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FollowError {
+pub(crate) enum FollowError {
     #[error(transparent)]
     Store(#[from] db::Error),
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub(super) enum FollowError {
 }
 
 /// Looks at the open pull request of a project once.
-pub(super) async fn follow(db: &Db, tools: &Tools, project: &Project) -> Result<(), FollowError> {
+pub(crate) async fn follow(db: &Db, tools: &Tools, project: &Project) -> Result<(), FollowError> {
     let Some(published) = &project.published else { return Ok(()) };
     let Some(address) = &published.pull_request else { return Ok(()) };
     let (branch, base, git_dir) = (published.branch.clone(), project.base_branch.clone(), PathBuf::from(&project.git_dir));
