@@ -55,7 +55,7 @@ impl Landing {
 
     /// Asks again. A step that was done already is refused. A file that the kill left half-written is named, and the person restores it.
     async fn repeat(&self, path: &str) -> Project {
-        let mut answer = self.ask(path).await;
+        let mut answer = self.request(path).await;
         if answer.contains("checkout-dirty") {
             for file in self.git(&["ls-tree", "--name-only", "vibe-relay/PROJ-001"]).lines().filter(|file| answer.contains(*file)) {
                 assert!(!FILES.contains(&file), "a file of the person blocks: {answer}");
@@ -63,7 +63,7 @@ impl Landing {
                     std::fs::remove_file(self.server.repository().join(file)).unwrap();
                 }
             }
-            answer = self.ask(path).await;
+            answer = self.request(path).await;
         }
         let is_done = answer.is_empty() || answer.contains("nothing-to-land") || answer.contains("nothing-to-undo");
         assert!(is_done, "{answer}");
@@ -71,7 +71,7 @@ impl Landing {
     }
 
     /// Asks for a step, and returns the refusal.
-    async fn ask(&self, path: &str) -> String {
+    async fn request(&self, path: &str) -> String {
         let request = self.server.request(Method::POST, &format!("/api/projects/{}/{path}", self.project)).json(&json!({}));
         let answer = request.send().await.unwrap();
         if answer.status().is_success() { String::new() } else { answer.text().await.unwrap() }
