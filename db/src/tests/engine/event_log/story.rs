@@ -243,6 +243,9 @@ pub(crate) async fn story() -> Store {
 async fn base_merge(store: &Store) {
     let from = store.project().await.integration_head.unwrap();
     let (branch, base_branch) = ("vibe-relay/PROJ-001".to_owned(), "main".to_owned());
+    for problem in [Some("origin: no route to host"), None] {
+        store.db.record_fetch(&store.project, problem).await.unwrap();
+    }
     store
         .db
         .record_base_merge(&store.project, BaseMerge { from, branch, head: "with base".to_owned(), base_branch, sha: "base".to_owned() })
