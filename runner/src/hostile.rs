@@ -168,7 +168,7 @@ async fn no_step_runs_a_program_of_the_repository() {
         let hostile = Hostile::new(hooks_elsewhere).await;
         let pushed = hostile.push().await;
         hostile.merge_work("one.txt").await;
-        base::follow_before_landing(&hostile.board.db, &hostile.board.project.id).await;
+        base::follow_before_landing(&hostile.board.context(), &hostile.board.project.id).await.unwrap();
         let tip = hostile.board.tip(BRANCH).unwrap();
         assert!(hostile.board.repository().is_ancestor(&pushed, &tip).unwrap(), "the upstream was fetched and followed");
         hostile.publish_and_follow().await;

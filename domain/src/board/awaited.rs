@@ -65,7 +65,7 @@ mod tests {
     }
 
     fn asking(status: Status) -> Card {
-        Card { attention: Some(Attention { kind: AttentionKind::Question, detail: "Which?".to_owned() }), ..at(status) }
+        Card { attention: Some(Attention::new(AttentionKind::NeedsInput, "Which?")), ..at(status) }
     }
 
     #[test]

@@ -22,14 +22,14 @@ async fn merge_waits_for_the_key_and_is_then_signed() {
 
     std::fs::rename(&key, &away).unwrap();
     let before = board.tip(PROJECT_BRANCH);
-    retry::merge(&board.context(), &task).await.unwrap();
+    retry::merge(&board.context(), &task, &[]).await.unwrap();
     let waiting = board.read(&task).await.card;
     let attention = waiting.attention.clone().unwrap();
     assert_eq!((attention.kind, waiting.is_approved(), board.tip(PROJECT_BRANCH)), (AttentionKind::Repository, true, before));
     assert!(attention.detail.contains("was not signed") && attention.detail.contains("user.signingKey"), "{}", attention.detail);
 
     std::fs::rename(&away, &key).unwrap();
-    retry::merge(&board.context(), &task).await.unwrap();
+    retry::merge(&board.context(), &task, &[]).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let trusted = board.sample.beside("trusted");
     std::fs::write(&trusted, format!("sam@example.org {}", std::fs::read_to_string(key.with_extension("pub")).unwrap())).unwrap();
