@@ -1,7 +1,6 @@
 //! `vibe-relay completions` and `man`: what shells and readers of manuals know about the commands. It must not describe a command itself;
 //! `args` does.
 
-use std::io;
 use std::path::Path;
 
 use clap::CommandFactory;
@@ -12,13 +11,10 @@ use crate::error::CliError;
 use crate::output;
 
 /// Prints the completion script of a shell.
-///
-/// # Errors
-/// When standard output cannot be written.
-pub(crate) fn script(shell: Shell) -> Result<(), CliError> {
+pub(crate) fn script(shell: Shell) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "vibe-relay", &mut script);
-    io::Write::write_all(&mut io::stdout(), &script).map_err(CliError::io("print the script"))
+    output::line(String::from_utf8_lossy(&script).trim_end());
 }
 
 /// Writes a manual page for each command that help shows.

@@ -89,7 +89,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Config(command) => config_file::run(config, &command)?,
         Command::Uninstall => single_threaded()?.block_on(uninstall::run(config))?,
         Command::Version => output::data(args::VERSION, |version| output::line(format!("vibe-relay {version}"))),
-        Command::Completions { shell } => completion::script(shell)?,
+        Command::Completions { shell } => completion::script(shell),
         Command::Man { folder } => completion::manual(&folder)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
         Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,

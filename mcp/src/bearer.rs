@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn debug_output_hides_the_token() {
         let bearer = Bearer { token: "secret".to_owned(), caller: Caller::owner(), reach: TokenReach::Project };
-        assert_eq!(format!("{bearer:?}"), "Bearer { caller: Person(PersonCaller { id: 1, name: \"owner\", role: Owner }), .. }");
+        assert_eq!(format!("{bearer:?}"), "Bearer { caller: Person(PersonCaller { id: 1, name: \"owner\", role: Owner, is_companion: false }), .. }");
     }
 }

@@ -30,9 +30,10 @@ const BRANCH: &str = "vibe-relay/PROJ-001";
 const ADDRESS: &str = "https://github.example/ann/site";
 
 /// The functions that start a program, and why none starts one that a repository names.
-const STARTING: [(&str, &str); 19] = [
+const STARTING: [(&str, &str); 20] = [
     ("publish", "below: it fetches, pushes, deletes a branch and asks a host, each in a carrier"),
     ("in_carrier", "below: it lands into a sparse checkout"),
+    ("run_git", "below: it signs each merge, in a carrier"),
     ("map_code", "it starts this program, which reads with `repo`"),
     ("start_shim", "below: it starts this program, which runs the commands of a profile and agents"),
     ("start_agent", "the shim starts the agent or a command of the profile, which a person wrote"),
@@ -83,6 +84,11 @@ impl Hostile {
         git(sample.root(), &["clone", "--quiet", "--bare", &paths[0], &paths[1]]).await;
         git(sample.root(), &["clone", "--quiet", &paths[1], &paths[2]]).await;
         plant(&sample, hooks_elsewhere, false);
+        // The key of the person is to sign, and the program of the repository is not.
+        git(sample.top(), &["-c", "core.fsmonitor=false", "-c", "alias.key=!ssh-keygen -q -t ed25519 -N '' -f ../key", "key"]).await;
+        for (name, value) in [("gpg.format", "ssh"), ("gpg.ssh.program", "/bin/false"), ("user.signingKey", sample.beside("key").to_str().unwrap())] {
+            sample.configure(name, value);
+        }
         sample.configure("remote.origin.url", &paths[1]);
         sample.configure("remote.origin.pushurl", ADDRESS);
         let address = format!("exec git -c url.{}.insteadOf={ADDRESS} \"$@\"", paths[1]);
@@ -98,7 +104,7 @@ impl Hostile {
         let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
         board.db.edit_project(&Caller::owner(), &board.project.id, patch, None).await.unwrap();
         // An agent that is not in a jail can write these after the project was created.
-        write_in(&board.sample.git_dir(), "info/attributes", "* filter=evil diff=evil merge=evil\n");
+        write_in(&board.sample.git_dir(), "info/attributes", "* diff=evil merge=evil\n");
         Self { board, context, tools, other }
     }
 

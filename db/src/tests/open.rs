@@ -102,6 +102,8 @@ async fn a_newer_schema_is_left_alone() {
     drop(db);
     let outcome = open_again(&config).await;
     assert!(matches!(outcome, Err(Error::NewerSchema { found: 99, known: 1, .. })), "{outcome:?}");
+    let outcome = crate::inspect_database(&config.db_path).await;
+    assert!(matches!(outcome, Err(Error::NewerSchema { found: 99, known: 1, .. })), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
-//! The states of a task that a program can wait for. Pure: must not know how anybody waits.
+//! The states of a task that a program can wait for. Pure: must not know how a caller waits.
 
 use crate::board::card::Card;
 use crate::board::status::Status;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// A state that somebody waits for.
+    /// A state that a caller waits for.
     Awaited, "state to wait for" {
         /// It is done or cancelled.
         Finished = "finished",

@@ -91,7 +91,7 @@ async fn viewer_may_only_call_tools_that_read() {
     let server = board.serve().await;
     let client = server.modern(&token).await;
     let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-    let expected = "check_activity check_freshness get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status propose_zones search_by_sender search_by_timerange search_context who";
+    let expected = "check_activity check_freshness get_battle_plan get_board get_claims get_heat_map get_history get_memory get_messages get_my_tasks get_raid_log get_session get_spawn_policy get_task get_zones goal_status handshake_status hat_history list_contracts list_memory list_sessions list_tasks party_status propose_zones search_by_sender search_by_timerange search_context wait_for who";
     assert_eq!(listed.join(" "), expected);
     let before = board.db.latest();
     let of_agents = ["authenticate_agent", "refresh_token"];
@@ -192,7 +192,7 @@ async fn tool_lists_depend_on_the_caller_and_are_private() {
         assert_eq!(mine.len(), 12);
         assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 76);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 81);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

@@ -45,9 +45,12 @@ async fn impossible_claims_are_refused() {
         let text = refused(&mara, "claim_file", json!({"file_path": outside})).await;
         assert!(text.contains("is outside of the repository"), "{outside}: {text}");
     }
-    for (given, said) in
-        [("", "the path is empty"), ("**", "claims the whole repository"), (".", "claims the whole repository"), (".git/config", "folder of git")]
-    {
+    for (given, said) in [
+        ("", "the path is empty"),
+        ("**", "claims the whole repository"),
+        (".", "claims the whole repository"),
+        (".git/config", "inside the .git folder"),
+    ] {
         let text = refused(&mara, "claim_file", json!({"file_path": given})).await;
         assert!(text.contains(said), "{given}: {text}");
     }

@@ -4,20 +4,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Public functions that read nothing of a repository.
-const OF_NO_REPOSITORY: [&str; 13] = [
+const OF_NO_REPOSITORY: [&str; 17] = [
     // The words and kinds of errors.
     "code",
     "hint",
+    "is_of_machine",
     "is_outage",
     // The queue of a repository, and the rule of one writer.
     "exclusive",
     "in_lane",
     "not_responding",
     "try_again",
+    // The function that runs git for the operations, which are all called with one.
+    "use_git",
     // Texts, names and files of the board itself.
     "code_spans",
     "limit_memory",
     "load_syntaxes",
+    "require_writable",
+    "unsigned",
     "upstream_reference",
     "user_name",
     "view",

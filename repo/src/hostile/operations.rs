@@ -47,7 +47,7 @@ pub(super) async fn call_every_function(sample: &TestRepository, has_filters: bo
     let life = begin(sample, has_filters);
     let work = life.work();
     life.read(&work).await;
-    life.follow();
+    life.follow().await;
     life.merge(&work);
     life.land();
     life.keep_and_restore(&work);
@@ -98,6 +98,7 @@ impl Life<'_> {
         repository.add_worktree(TASK, task, BRANCH, start).unwrap();
         repository.add_detached("review", &review, start).unwrap();
         repository.move_detached("review", &review, &self.tip("release")).unwrap();
+        repository.fill_submodules("review", &review, start, true).unwrap();
         let before = repository.control_files(TASK).unwrap();
         sample.write("ignored.env", "KEY=1\n");
         let ignored = repository.ignored_files(sample.top(), |path| path.ends_with(".env")).unwrap();
@@ -183,7 +184,7 @@ impl Life<'_> {
     }
 
     /// Fetches and pushes, except for the program that does so between the two steps.
-    fn follow(&self) {
+    async fn follow(&self) {
         let Self { sample, repository, start, .. } = self;
         assert_eq!(repository.upstream("main").unwrap().unwrap().remote, "origin");
         let carrier = sample.beside("fetching.git");
@@ -193,8 +194,11 @@ impl Life<'_> {
         assert_eq!(repository.take_fetched(&carrier, "main").unwrap(), theirs);
         assert_eq!(repository.upstream_tip("main").unwrap(), Some(theirs.clone()));
         assert_eq!(repository.unmerged_base_tips(start, "main", start).unwrap(), [theirs]);
-        repository.publication_target(PROJECT, "main").unwrap().unwrap();
-        repository.make_carrier(&sample.beside("publishing.git")).unwrap();
+        let (target, publishing) = (repository.publication_target(PROJECT, "main").unwrap().unwrap(), sample.beside("publishing.git"));
+        repository.make_carrier(&publishing).unwrap();
+        // A filter that only the repository names is refused, and is none of LFS.
+        assert!(!repository.prepare_upload(&publishing, &target, start).unwrap_or(false));
+        assert!(crate::has_branch(&sample.git_dir(), "main").await.unwrap());
     }
 
     fn merge(&self, work: &Sha) {
@@ -206,7 +210,8 @@ impl Life<'_> {
         assert!(matches!(repository.merge_commit(&tip, &other, "merge", identity).unwrap(), MergeOutcome::Conflict { .. }));
         repository.conflicts(&tip, &other).unwrap();
         let theirs = self.tip("theirs");
-        let MergeOutcome::Merged { sha: followed, .. } = repository.merge_commit(&tip, &theirs, "follow", identity).unwrap() else { panic!() };
+        let follow = repository.merge_base_commit(&tip, &theirs, Some(work), "follow", identity).unwrap();
+        let MergeOutcome::Merged { sha: followed, .. } = follow else { panic!("{follow:?}") };
         repository.advance(PROJECT, &tip, &followed, "follow").unwrap();
         let small = sample.commit_on("small", &[("small.md", Some("small\n"))], "small");
         assert!(matches!(repository.squash_commit(&followed, &small, "small", identity).unwrap(), MergeOutcome::Merged { .. }));

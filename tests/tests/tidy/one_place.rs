@@ -16,6 +16,8 @@ fn programs_are_started_in_one_place() {
         "runner/src/process.rs",
         // At build time: the nested cargo of the board.
         "ui/embed/build/compile.rs",
+        // At build time: git, for the commit that the version names.
+        "cli/build.rs",
         // At build time: rustup, for the target of the board.
         "ui/toolchain/build.rs",
         // Compiled for tests only: git as the other opinion.
@@ -30,6 +32,8 @@ fn programs_are_started_in_one_place() {
 fn commands_print_in_one_place() {
     let places = [
         "cli/src/output.rs",
+        // Tells cargo what it depends on.
+        "cli/build.rs",
         // Imitates an agent program, whose output is a protocol.
         "cli/src/scripted/",
         // Asks a question before anything runs.

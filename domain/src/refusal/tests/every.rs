@@ -131,6 +131,7 @@ pub(super) fn every() -> Vec<Refusal> {
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
         PersonRefusal::WrongRole { role: PersonRole::Viewer, action: "landing".to_owned() }.into(),
+        PersonRefusal::NotByCompanion { action: "landing".to_owned() }.into(),
         GeneralRefusal::RateLimited { what: "writes", seconds: 3 }.into(),
         TokenRefusal::Expired { at: Timestamp::from_milliseconds(0) }.into(),
         TokenRefusal::WrongAudience { wanted: TokenAudience::Mcp }.into(),

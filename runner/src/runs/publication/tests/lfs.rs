@@ -55,7 +55,7 @@ async fn files_of_lfs_reach_the_remote_before_the_branch() {
     let away = folder.with_extension("away");
     fs::rename(&folder, &away).unwrap();
     let refused = published.refused(false).await;
-    assert!(refused.starts_with("lfs-not-uploaded: origin did not take the files of Git LFS"), "{refused}");
+    assert!(refused.starts_with("lfs-not-uploaded: origin rejected the files of Git LFS"), "{refused}");
     assert_eq!(published.pushed(), None);
 
     fs::remove_dir_all(&folder).ok();
