@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -92,16 +93,29 @@ fn create(lock: &Path) -> io::Result<Option<File>> {
     if let Some(folder) = lock.parent() {
         create_folder(folder)?;
     }
-    let mut file = match File::options().read(true).write(true).create_new(true).open(lock) {
-        Err(reason) if reason.kind() == ErrorKind::AlreadyExists => return Ok(None),
-        opened => opened?,
-    };
-    // Take the operating system's lock, which ends with the process, before writing the content that makes others test
-    // it. If either step fails, the lock file is still valid but is never removed as stale.
-    if file.try_lock().is_ok() {
-        _ = file.write_all(LOCK_CONTENT.as_bytes());
+    // It gets its name when it is complete, so that no kill leaves one without the content that says whose it is. The operating system's lock
+    // ends with the process.
+    let draft = draft_path(lock);
+    let mut file = File::options().read(true).write(true).create(true).truncate(true).open(&draft)?;
+    let named = (|| {
+        file.try_lock()?;
+        file.write_all(LOCK_CONTENT.as_bytes())?;
+        fs::hard_link(&draft, lock)
+    })();
+    // If this fails, a file stays that no program reads.
+    _ = fs::remove_file(&draft);
+    match named {
+        Ok(()) => Ok(Some(file)),
+        Err(reason) if reason.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(reason) => Err(reason),
     }
-    Ok(Some(file))
+}
+
+/// A name that no other lock is made under at the same time.
+fn draft_path(lock: &Path) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Git takes neither a name with a point at its begin nor one with `.lock` at its end for a reference.
+    lock.with_file_name(format!(".vibe-relay-{}-{}.lock", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// Creates a folder with its parents. An error of the kind `NotFound` says that another process removed one of them meanwhile.

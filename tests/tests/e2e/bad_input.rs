@@ -133,10 +133,12 @@ fn unserved(folder: &Path, make: impl FnOnce(&dyn Fn(&[&str]))) {
 async fn unsupported_repository_is_refused_with_its_reason() {
     let server = support::scripted(NO_AGENTS).await;
     let root = server.root();
-    unserved(&root.join("lfs"), |git| {
-        std::fs::write(root.join("lfs/.gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n").unwrap();
+    unserved(&root.join("filter"), |git| {
+        std::fs::write(root.join("filter/.gitattributes"), "*.bin filter=own\n").unwrap();
+        std::fs::write(root.join("filter/picture.bin"), "A picture.\n").unwrap();
+        git(&["config", "filter.own.clean", "cat"]);
         git(&["add", "-A"]);
-        git(&["commit", "-q", "-m", "Large files"]);
+        git(&["commit", "-q", "-m", "A filter"]);
     });
     unserved(&root.join("partial"), |git| {
         git(&["config", "remote.origin.url", "https://example.org/x.git"]);
@@ -158,7 +160,7 @@ async fn unsupported_repository_is_refused_with_its_reason() {
         git(&folder, &["commit", "-q", "--allow-empty", "-m", "Begin"]).unwrap();
     }
     for (name, code, detail, hint) in [
-        ("lfs", "filters", "the git filter lfs (named in .gitattributes)", "without clean and smudge filters"),
+        ("filter", "filters", "uses the git filter own, which only the configuration of the repository has", "git config --global filter.own.clean"),
         ("partial", "partial-clone", "is a partial clone", "without `--filter`"),
         ("vr", "name-blocked", "the branch vr conflicts with the branch name vr/", "git branch -m vr my-vr"),
         ("own", "name-blocked", "the branch vibe-relay conflicts with the branch name vibe-relay/", "git branch -m vibe-relay my-vibe-relay"),

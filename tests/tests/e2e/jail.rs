@@ -179,7 +179,7 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     assert_eq!(info.runner.parked[0].reason, ParkReason::Sandbox);
     let sandbox = info.sandbox.unwrap();
     assert_eq!((sandbox.tier, sandbox.choices.len()), (None, 3), "{sandbox:?}");
-    assert!(doctor(&server, None).await.contains("fix   sandbox  Choose whether agents run in a jail"));
+    assert!(doctor(&server, None).await.contains("fix   sandbox    Choose whether agents run in a jail"));
 
     let settled: Value = server.post("/api/sandbox", &json!({"tier": "jail"})).await.unwrap();
     assert_eq!(settled, json!({"tier": "jail"}));
@@ -187,9 +187,9 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     let runs = server.runs(&task).await.unwrap();
     assert_eq!((runs.len(), runs[0].sandbox), (2, SandboxTier::Jail));
     assert_eq!(runs[0].refusals, [Access::new(AccessKind::Read, "~/.netrc")]);
-    assert!(doctor(&server, None).await.contains("ok    sandbox  jail: agents see only"));
+    assert!(doctor(&server, None).await.contains("ok    sandbox    jail: agents see only"));
     let without = doctor(&server, Some("/nowhere")).await;
-    assert!(without.contains("fix   sandbox  The sandbox \"jail\" does not work here: bubblewrap is not installed. Install it with"), "{without}");
+    assert!(without.contains("fix   sandbox    The sandbox \"jail\" does not work here: bubblewrap is not installed. Install it with"), "{without}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The server is killed while it fetches, follows the base branch, lands and undoes a landing: at points that are spread over the time that
 //! this takes. A repeat finishes each step, and neither work nor an uncommitted file is lost. Only a file that was half-written at that moment has to
-//! be restored by the person, from the commit that has it.
+//! be restored by the person, from the commit that has it, and a lock on the base branch, which could be that of another program, to be removed.
 
 use std::time::{Duration, Instant};
 
@@ -53,9 +53,16 @@ impl Landing {
         self.git(&["fsck", "--connectivity-only"]);
     }
 
-    /// Asks again. A step that was done already is refused. A file that the kill left half-written is named, and the person restores it.
+    /// Asks again. A step that was done already is refused. A file that the kill left half-written and a lock on the base branch are named, and the
+    /// person restores the one and removes the other.
     async fn repeat(&self, path: &str) -> Project {
         let mut answer = self.request(path).await;
+        if answer.contains("branch-locked") {
+            let lock = self.server.repository().join(".git/refs/heads/main.lock");
+            assert!(answer.contains(&lock.display().to_string()), "{answer}");
+            std::fs::remove_file(lock).unwrap();
+            answer = self.request(path).await;
+        }
         if answer.contains("checkout-dirty") {
             for file in self.git(&["ls-tree", "--name-only", "vibe-relay/PROJ-001"]).lines().filter(|file| answer.contains(*file)) {
                 assert!(!FILES.contains(&file), "a file of the person blocks: {answer}");
