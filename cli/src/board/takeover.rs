@@ -23,7 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, task: &str, give_back: bool) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let path = format!("/api/tasks/{}", id::task(&task)?);
+    let path = format!("/api/tasks/{}", id::task(task)?);
     if give_back {
         let view: TaskView = client.post(&format!("{path}/give-back"), &json!({})).await?;
         output::line(format!("{} is given back: the next agent continues in its worktree", view.task.card.id));

@@ -37,7 +37,7 @@ async fn change(config: Option<&Path>, project: Option<&str>, verb: &str) -> Res
     let client = Client::find(config)?;
     Ok(match project {
         Some(project) => {
-            let project: Project = client.post(&format!("/api/projects/{}/{verb}", id::project(&project)?), &json!({})).await?;
+            let project: Project = client.post(&format!("/api/projects/{}/{verb}", id::project(project)?), &json!({})).await?;
             (format!("{} is", project.id), project.paused_at)
         }
         None => {

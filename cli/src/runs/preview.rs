@@ -70,7 +70,7 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
 fn subject(id: &str) -> Result<PreviewSubject, CliError> {
     Ok(match id.parse::<ProjectId>() {
         Ok(project) => PreviewSubject::Project(project),
-        Err(_) => PreviewSubject::Task(id::task(&id)?),
+        Err(_) => PreviewSubject::Task(id::task(id)?),
     })
 }
 

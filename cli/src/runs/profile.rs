@@ -86,7 +86,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Show { project, .. } => project,
         Command::Edit(edit) => &edit.project,
     };
-    let path = format!("/api/projects/{}", id::project(&project)?);
+    let path = format!("/api/projects/{}", id::project(project)?);
     let project: Project = client.get(&path).await?;
     match command {
         Command::Show { .. } => output::data(&project.profile, show),

@@ -17,7 +17,7 @@ use crate::output;
 /// When the board is not running, or the branch or the pull request is refused.
 pub(crate) async fn run(config: Option<&Path>, project: &str, pull_request: bool) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let path = format!("/api/projects/{}/publication", id::project(&project)?);
+    let path = format!("/api/projects/{}/publication", id::project(project)?);
     let project: Project = client.post(&path, &PublishOptions { pull_request }).await?;
     output::data(&project.published, |published| {
         if let Some(published) = published {

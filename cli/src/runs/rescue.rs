@@ -53,7 +53,7 @@ pub(crate) enum Command {
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let path = |project: &str, rest: &str| Ok::<_, CliError>(format!("/api/projects/{}/rescues{rest}", id::project(&project)?));
+    let path = |project: &str, rest: &str| Ok::<_, CliError>(format!("/api/projects/{}/rescues{rest}", id::project(project)?));
     match command {
         Command::List { project } => {
             let kept: List<Rescue> = client.get(&path(&project, "")?).await?;

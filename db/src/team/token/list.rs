@@ -97,7 +97,11 @@ fn token_of(row: &SqliteRow, presence: &Presence) -> Result<Token> {
         kind,
         audience: parsed(row, "audience")?,
         reach: parsed(row, "reach")?,
-        permissions: optional(row, "permissions")?.or(role.map(PersonRole::permissions)).unwrap_or(Permissions::READ),
+        permissions: match (kind, optional(row, "permissions")?.or(role.map(PersonRole::permissions))) {
+            // It does what its person may, except to decide.
+            (TokenKind::Companion, Some(of_person)) => Permissions { admin: false, ..of_person },
+            (_, found) => found.unwrap_or(Permissions::READ),
+        },
         created_at: parsed(row, "created_at")?,
         expires_at: end_of(row)?,
         last_used_at: seen.max(optional(row, "seen")?),

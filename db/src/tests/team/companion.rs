@@ -104,6 +104,7 @@ async fn token_of_a_companion_is_for_tools_and_ends_with_its_successor_and_its_p
     let listed = db.tokens(owner, 0).await.unwrap().0;
     let token = listed.iter().find(|token| token.kind == TokenKind::Companion).unwrap();
     assert_eq!((token.holder.as_deref(), token.project_id.as_ref(), token.is_owners()), (Some("human"), None, false));
+    assert_eq!(token.permissions.to_string(), "read write");
     let widened = TokenPatch { permissions: Some(domain::team::token::Permissions::ALL), expires_in: None };
     assert_eq!(code(db.change_token(owner, &token.name, widened).await), "token-of-person");
     db.revoke_token(owner, &token.name).await.unwrap();

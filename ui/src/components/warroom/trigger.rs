@@ -161,7 +161,7 @@ mod tests {
     fn only_orders_to_stop_have_progress() {
         let orders = |word, at_work| Triggers { active: vec![order(word, None)], ended: Vec::new(), at_work };
         assert_eq!(progress(&orders(TriggerWord::HotZone, 2)), None);
-        for (at_work, text) in [(0, "No agent of"), (1, "1 agent of"), (2, "2 agents of")] {
+        for (at_work, text) in [(0, "No managed agent is"), (1, "1 managed agent is"), (2, "2 managed agents are")] {
             let line = progress(&orders(TriggerWord::MoonCrash, at_work)).unwrap_or_default();
             assert!(line.starts_with(text), "{line}");
         }
