@@ -1,12 +1,14 @@
 //! Tells the program which commit it is built from, where git knows it. A source archive has none.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // Git moves it at each commit and checkout of the repository that holds this file.
     for file in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", file]) {
+        // For a file that does not exist, cargo would run this at every build.
+        if let Some(path) = git(&["rev-parse", "--git-path", file]).filter(|path| Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }
     }
