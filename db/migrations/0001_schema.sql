@@ -740,6 +740,8 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE UNIQUE INDEX tokens_by_name ON tokens (substr(hash, 1, 12));
 CREATE INDEX tokens_by_run ON tokens (run_id) WHERE run_id IS NOT NULL;
+-- Those of persons and their companions, which are revoked together.
+CREATE INDEX tokens_by_person ON tokens (person_id) WHERE person_id IS NOT NULL;
 CREATE INDEX tokens_by_project ON tokens (project_id, agent_name) WHERE project_id IS NOT NULL;
 -- Those that a person gave, or that follow from one that a person gave. They stay few, however many runs have ended.
 CREATE INDEX tokens_given ON tokens (created_at, hash) WHERE kind <> 'run';

@@ -74,6 +74,9 @@ async fn agents_and_their_tasks_use_indexes() {
         ),
         ("minions_by_run", "UPDATE minions SET status = 'failed' WHERE run_id = 'RUN-001' AND status = 'spawned'"),
         ("agents_by_name_nocase", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND lower(name) = lower('Ben') AND name <> 'Ben'"),
+        // Tokens of runs stay, so these would cost more with each run that ended.
+        ("tokens_by_person", "DELETE FROM tokens WHERE person_id = 1"),
+        ("tokens_by_person", "DELETE FROM tokens WHERE kind = 'companion' AND person_id = 1"),
         ("calls_by_age", "DELETE FROM calls WHERE created_at < '2026-01-31T09:05:00.000Z'"),
     ];
     for (index, statement) in statements {
