@@ -69,7 +69,7 @@ async fn red_check_reopens_the_card_whose_file_it_names() {
     let publication = published.published.unwrap();
     assert_eq!((publication.pull_request, &publication.sha), (Some(format!("{ADDRESS}/pull/7")), &pushed(&server)));
 
-    std::fs::write(server.root().join("log"), format!("test\t/home/runner/site/{}.txt: expected green, found red\n", tasks[1])).unwrap();
+    std::fs::write(server.root().join("log"), format!("test\t/ci/site/{}.txt: expected green, found red\n", tasks[1])).unwrap();
     let red = json!([{"name": "test", "conclusion": "FAILURE", "detailsUrl": format!("{ADDRESS}/actions/runs/42/job/1")}]);
     answer(&mut server, red).await;
     let repaired = |card: &Card| card.runs == 4 && card.status == Status::Done && card.run.is_none();
