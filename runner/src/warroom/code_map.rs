@@ -3,6 +3,7 @@
 //! Grammars are C code that reads files of strangers, so a process of our own makes the map: a fault ends it, and not the server. It must not fail
 //! a run: without a new map, an agent gets the last one, or searches the repository itself.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,16 +14,21 @@ use domain::runs::evidence::Sha;
 use domain::warroom::code_map::{CodeMapRefusal, CodeMapView};
 use repo::{CodeMap, KeptCodeMap, RepoError, Repository};
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
+use tokio::time::timeout;
 
 use crate::blocking::off_thread;
 use crate::process::{self, ProcessError};
 use crate::runs::checkout::{CheckoutError, CheckoutPlan, with_files};
 
-/// How long the process may take. A map of 10,000 files takes seconds.
+/// How long an agent waits for its map. A map of 10,000 files takes seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the process may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Its limits, so that it ends even if the server does not see it: seconds of processor time, and bytes of memory.
 const MAX_CPU_SECONDS: u64 = 900;
 const MAX_MEMORY: u64 = 4 << 30;
+/// Locked by the process in the folder of its map.
+const LOCK: &str = "lock";
 /// How much it yields to other programs.
 const NICE: i32 = 5;
 
@@ -46,18 +52,34 @@ pub(crate) fn folder(db: &Db, project: &ProjectId) -> PathBuf {
     KeptCodeMap::folder(&db.folder(), project.as_str())
 }
 
-/// Returns the map of the commit that an agent starts from, if its kind needs one. If it cannot be made, the last one.
+/// Returns the map of the commit that an agent starts from, if its kind needs one. If it cannot be made in time, the last one.
 pub(crate) async fn code_map(db: &Db, program: &Path, project: &ProjectId, phase: AgentKind, plan: &CheckoutPlan) -> Option<String> {
     if !matches!(phase, AgentKind::Planner | AgentKind::Orchestrator) {
         return None;
     }
     let folder = folder(db, project);
-    match renew(program, &plan.git_dir, &plan.sha, &folder, TIMEOUT).await {
-        Ok(map) => Some(map.text),
+    let map = match renew_within(program, &plan.git_dir, &plan.sha, &folder, PATIENCE).await {
+        Ok(Some(map)) => Some(map),
+        Ok(None) => {
+            tracing::info!(%project, "the code map is still being made; the last one is used");
+            last(folder).await
+        }
         Err(error) => {
             tracing::warn!(%project, %error, "the code map was not made; the last one is used");
-            last(folder).await.map(|map| map.text)
+            last(folder).await
         }
+    };
+    map.map(|map| map.text)
+}
+
+/// Returns the map of a commit, or none if it is not made after `patience`. It is made nevertheless, for the next agent.
+async fn renew_within(program: &Path, git_dir: &Path, commit: &Sha, folder: &Path, patience: Duration) -> Result<Option<KeptCodeMap>, CodeMapError> {
+    let (program, git_dir, commit, folder) = (program.to_owned(), git_dir.to_owned(), commit.clone(), folder.to_owned());
+    let renewal = tokio::spawn(async move { renew(&program, &git_dir, &commit, &folder, TIMEOUT).await });
+    match timeout(patience, renewal).await {
+        Ok(Ok(renewed)) => renewed.map(Some),
+        Ok(Err(_)) => Err(CodeMapError::Nothing),
+        Err(_) => Ok(None),
     }
 }
 
@@ -112,7 +134,8 @@ async fn last(folder: PathBuf) -> Option<KeptCodeMap> {
     off_thread(move || KeptCodeMap::read(&folder)).await.ok().flatten()
 }
 
-/// Makes the map of a commit and keeps it in a folder: the process that `process::map_code` starts. It gives itself limits first.
+/// Makes the map of a commit and keeps it in a folder: the process that `process::map_code` starts. It gives itself limits first, and waits for
+/// one that is at work in the same folder, which may make the same map.
 ///
 /// # Errors
 /// When the commit cannot be read, or the folder cannot be written.
@@ -122,13 +145,21 @@ pub fn main(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, Repo
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
     let _ = nice(NICE);
+    make(git_dir, commit, folder)
+}
+
+fn make(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, RepoError> {
+    let io = |reason| RepoError::Io { attempted: format!("wait for another code map in {}", folder.display()), reason };
+    fs::create_dir_all(folder).map_err(io)?;
+    let turn = File::create(folder.join(LOCK)).map_err(io)?;
+    turn.lock().map_err(io)?;
     Repository::open(git_dir)?.renew_code_map(commit, folder)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::mpsc;
 
     use repo::testing::TestRepository;
 
@@ -166,6 +197,44 @@ mod tests {
         let idle = try_with("idle", "exit 0", &second, minute).await.unwrap_err();
         assert!(matches!(idle, CodeMapError::Nothing), "{idle}");
         assert_eq!(KeptCodeMap::read(&folder), Some(last));
+    }
+
+    #[tokio::test]
+    async fn agent_waits_a_short_time_and_the_map_is_made_for_the_next_one() {
+        let sample = TestRepository::new();
+        let (folder, made) = (sample.beside("maps/PROJ-001"), sample.beside("made"));
+        sample.write("src/lib.rs", "pub fn run() {}\n");
+        let commit = sample.commit_all("add a file");
+        sample.repository().renew_code_map(&commit, &made).unwrap();
+        let go = sample.beside("go");
+        let lines = format!("until [ -e {} ]; do sleep 0.01; done; mkdir -p \"$4\" && cp {}/* \"$4\"", go.display(), made.display());
+        let (program, git_dir) = (script(&sample, "slow", &lines), sample.git_dir());
+        let within = |patience| renew_within(&program, &git_dir, &commit, &folder, patience);
+        assert_eq!(within(Duration::from_millis(50)).await.unwrap(), None);
+        fs::write(&go, "").unwrap();
+        let next = within(Duration::from_secs(60)).await.unwrap();
+        assert_eq!(next, KeptCodeMap::read(&folder));
+        assert!(next.is_some());
+    }
+
+    #[test]
+    fn process_waits_for_the_one_at_work_in_the_folder() {
+        let sample = TestRepository::new();
+        let folder = sample.beside("maps/PROJ-001");
+        sample.write("src/lib.rs", "pub fn run() {}\n");
+        let commit = sample.commit_all("add a file");
+        fs::create_dir_all(&folder).unwrap();
+        let other = File::create(folder.join(LOCK)).unwrap();
+        other.lock().unwrap();
+        std::thread::scope(|scope| {
+            let (done, waiting) = mpsc::channel();
+            let (git_dir, commit, folder) = (sample.git_dir(), &commit, &folder);
+            scope.spawn(move || done.send(make(&git_dir, commit, folder).map(|map| map.parsed)));
+            waiting.recv_timeout(Duration::from_millis(200)).unwrap_err();
+            other.unlock().unwrap();
+            assert_eq!(waiting.recv().unwrap().unwrap(), 1);
+        });
+        assert!(KeptCodeMap::read(&folder).is_some());
     }
 
     #[tokio::test]
