@@ -14,6 +14,7 @@ pub(crate) mod idempotent;
 pub(crate) mod inspect;
 pub(crate) mod lanes;
 pub(crate) mod lock;
+pub(crate) mod migrations;
 pub(crate) mod open;
 pub(crate) mod presence;
 pub(crate) mod rate_limit;

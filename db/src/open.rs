@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use crate::board::project::row as projects;
 use crate::board::task::row as tasks;
 use crate::engine::hooks::Hooks;
-use crate::engine::inspect::MIGRATIONS;
+use crate::engine::migrations::MIGRATIONS;
 use crate::engine::open::Db;
 use crate::error::Result;
 use crate::runs::run::row as runs;

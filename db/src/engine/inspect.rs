@@ -6,6 +6,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use crate::engine::dialect;
+use crate::engine::migrations::MIGRATIONS;
 use crate::error::{Error, Result};
 
 /// Tables that every database of this program has.
@@ -13,9 +14,6 @@ const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
 
 /// Where sqlx records which migrations were run.
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
-
-/// The migrations of this version.
-pub(crate) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// Refuses a file that this version must not open: another program's, or one from before the first release. It is only read.
 pub(crate) async fn reject_foreign_database(path: &Path) -> Result<()> {

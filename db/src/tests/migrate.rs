@@ -11,6 +11,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
+use crate::engine::migrations::MIGRATIONS;
 use crate::engine::tx::NoEventReason;
 use crate::team::token;
 use crate::tests::engine::event_log::story;
@@ -25,7 +26,7 @@ const CODERS_TOKEN: &str = "the coder's";
 async fn database(config: &Config, version: usize, rows: &'static str) {
     let options = SqliteConnectOptions::new().filename(&config.db_path).create_if_missing(true).foreign_keys(false);
     let mut connection = options.connect().await.unwrap();
-    let migrations = sqlx::migrate!("./migrations").iter().take(version).cloned().collect();
+    let migrations = MIGRATIONS.iter().take(version).cloned().collect();
     Migrator::with_migrations(migrations).run(&mut connection).await.unwrap();
     sqlx::raw_sql(rows).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
@@ -102,7 +103,7 @@ async fn newest_fixture_has_every_table_and_column() {
             text += &format!("INSERT INTO {table} ({}) VALUES ({row});\n", columns.join(", "));
         }
     }
-    let schema = sqlx::migrate!("./migrations").iter().count();
+    let schema = MIGRATIONS.iter().count();
     let path = format!("{}/src/tests/fixtures/rows-{schema:04}.sql", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         std::fs::write(&path, &text).unwrap();
