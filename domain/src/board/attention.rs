@@ -246,9 +246,9 @@ impl Attention {
     pub fn limit_reached(limit: &LimitUse) -> Self {
         let allowance = match limit.scope {
             LimitScope::Run => "a new attempt with the full limits continues the session",
-            LimitScope::Task => "agents go on with its task",
-            LimitScope::Project => "agents go on with all its tasks",
-            LimitScope::Day => "agents go on with all projects",
+            LimitScope::Task => "agents continue its task",
+            LimitScope::Project => "agents continue all its tasks",
+            LimitScope::Day => "agents continue all projects",
         };
         let detail = format!("Stopped at a limit: {}. No attempt was used. Press Raise, and {allowance}.", limit.sentence());
         Self { limit: Some(limit.scope), ..Self::new(AttentionKind::Budget, detail) }

@@ -116,7 +116,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         },
         Event::Run(event) => run(event, task),
         Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
-        Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
+        Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} continue"),
         Event::Permission(event) => permission(event, task),
         Event::Check(event) => event.sentence(envelope.task_id.as_ref().map_or("merged work", |id| id.as_str())),
         Event::Preview(event) => event.sentence(envelope.task_id.as_ref().map_or("the project", |id| id.as_str())),

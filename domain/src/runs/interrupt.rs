@@ -37,7 +37,7 @@ events! {
     InterruptEvent {
         /// A person wants the agent to end its turn now.
         Requested "run_interrupted" {}
-        /// The agent went on with a new turn.
+        /// The agent continued with a new turn.
         Over "run_interrupt_over" {}
     }
 }

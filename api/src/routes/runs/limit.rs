@@ -23,7 +23,7 @@ pub(crate) async fn raise_task_limit(
     view(&state.db, state.db.raise_task_limit(&caller, &id).await?, None).await
 }
 
-/// Raise the budget of a project: add it once more
+/// Raise the budget of a project by the original amount
 #[utoipa::path(post, path = "/api/projects/{id}/raise", params(("id" = ProjectId, Path)), responses((status = 200, body = Project)))]
 pub(crate) async fn raise_project_limit(
     State(state): State<AppState>,

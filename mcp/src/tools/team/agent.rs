@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "deregister",
-        description: "Call this when you leave for good; handshakes stop waiting for you. A lead may remove another agent by name.",
+        description: "Call this when you leave permanently; handshakes stop waiting for you. A lead may remove another agent by name.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },

@@ -15,7 +15,7 @@ use crate::tools::managed::Managed;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "withdraw_trigger",
-    description: "Call this as a lead to take an order back that lasts: retreat, moon_crash, hot_zone or sitrep. cold_start lists those that are active.",
+    description: "Call this as a lead to withdraw an order that lasts: retreat, moon_crash, hot_zone or sitrep. cold_start lists those that are active.",
     effect: Effect::Writes,
     admission: Admission::Store,
     audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },

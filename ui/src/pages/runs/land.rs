@@ -323,7 +323,7 @@ fn UndoButton(landing: Landing) -> impl IntoView {
         store.project.with(|project| project.as_ref().and_then(|project| project.landed.as_ref()).is_some_and(|last| last.id == number))
     });
     let about = format!(
-        "Sets {} back to {}, and the files of your checkout of it. Refused once it was pushed.",
+        "Sets {} back to {}, and the files of your checkout of it. This is refused once it has been pushed.",
         landing.base_branch,
         short(&landing.before_sha)
     );
