@@ -241,7 +241,7 @@ async fn message(client: &Client, task: &str, content: String) -> Result<(), Cli
     let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
     let run = view.task.card.run.ok_or_else(|| CliError::NoAgent { task: id.clone() })?.id;
     let run: Run = client.post(&format!("/api/runs/{run}/message"), &TextBody { content }).await?;
-    output::data(&run, |run| output::line(format!("the agent of {id} ({}) reads the message after what it does now", run.id)));
+    output::data(&run, |run| output::line(format!("the agent of {id} ({}) reads the message after its current step", run.id)));
     Ok(())
 }
 

@@ -155,7 +155,9 @@ impl FailureClass {
             Self::CommitHook => {
                 "Read what the hook printed and repair what it needs, for example in the setup commands in the settings of the project, then press Retry."
             }
-            Self::CommitSigning => "Let agents run in a jail, where they do not sign, or use a key that asks for no passphrase, then press Retry.",
+            Self::CommitSigning => {
+                "Let agents run in a jail, where they do not sign, or use a key that does not ask for a passphrase, then press Retry."
+            }
             Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
             Self::Setup => "Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.",
             Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",
@@ -189,7 +191,7 @@ impl Reaction {
             }
             Self::Park => "Starts no agent of any task, and lets one try from time to time. No attempt is used.",
             Self::Ask => "Tells the agent to hand over, ends it, and asks you. No attempt is used.",
-            Self::NewSession => "Starts a new session, which reads where the last one stood. No attempt is used.",
+            Self::NewSession => "Starts a new session, which reads where the last one stopped. No attempt is used.",
             Self::AskAboutSetup => "Starts no agent, and asks you. No attempt is used.",
         }
     }

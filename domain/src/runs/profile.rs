@@ -150,7 +150,7 @@ impl Profile {
             return Err(invalid(
                 "profile.env",
                 format!("\"{name}\" is not the name of a variable"),
-                "Give names alone; the values stay in the server's environment.",
+                "Give only names; the values stay in the server's environment.",
             ));
         }
         Ok(self)

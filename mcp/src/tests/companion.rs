@@ -57,7 +57,7 @@ async fn companion_edits_steers_holds_and_starts_a_task() {
     let queued: Vec<String> = board.db.undelivered(&coder.run.run.id).await.unwrap().into_iter().map(|message| message.content).collect();
     assert_eq!(queued, ["Use the old layout"]);
     let interrupted = done(&client, "steer_task", json!({"task_id": coder.task, "message": "Stop that", "interrupt": true})).await;
-    assert!(interrupted.text.ends_with("Its agent is interrupted, and goes on with the message."), "{}", interrupted.text);
+    assert!(interrupted.text.ends_with("Its agent is interrupted, and continues with the message."), "{}", interrupted.text);
 
     let held = done(&client, "hold_task", json!({"task_id": coder.task})).await;
     assert!(held.text.ends_with("It is held. Call start_task to let agents continue."), "{}", held.text);

@@ -1,5 +1,4 @@
-//! Names on the card what an agent left at work where the end of its run does not reach: below a daemon that was there before, such as a tmux
-//! server or systemd.
+//! Names on the card the processes of an agent that survive its run, because they are below an earlier daemon such as tmux or systemd.
 //!
 //! It must not end anything, because a process may be the human's. Processes in containers have other working folders and are not found.
 

@@ -112,7 +112,7 @@ async fn steer_task(call: Call, given: SteerTask) -> Result<Answer, Failure> {
     let told = match card.run.filter(|run| !run.stopping) {
         Some(run) if interrupt => {
             call.db.interrupt_run(&call.caller, &run.id, Some(&message)).await?;
-            "Its agent is interrupted, and goes on with the message."
+            "Its agent is interrupted, and continues with the message."
         }
         Some(run) => {
             call.db.message_run(&call.caller, &run.id, &message).await?;

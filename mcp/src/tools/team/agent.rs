@@ -249,6 +249,6 @@ async fn rename(call: Call, given: Rename) -> Result<Answer, Failure> {
         None => call.name()?,
     };
     let agent = call.db.rename_agent(&call.caller, &project, &name, &given.new_name).await?;
-    let text = format!("{name} is now {}. Messages to the former name reach it, and its token goes on.", agent.name);
+    let text = format!("{name} is now {}. Messages to the former name reach it, and its token remains valid.", agent.name);
     Ok(Answer::new(text, json!({"agent_name": agent.name, "agent": format::agent(&agent)})))
 }
