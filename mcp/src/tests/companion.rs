@@ -1,4 +1,4 @@
-//! The companion of a person at the tools: it edits, holds, starts, steers and waits, takes no decisions, and finds the project of its folder.
+//! The companion of a person at the tools: it edits, holds, starts, steers and waits, makes no decisions, and finds the project of its folder.
 
 use db::Caller;
 use domain::id::TaskId;
