@@ -206,7 +206,7 @@ impl Limits {
         [time, turns, spent, context].into_iter().flatten().collect()
     }
 
-    /// Returns the use of the limit of a task, which was raised `raises` times. A raise adds the limit once more.
+    /// Returns the use of the limit of a task, which was raised `raises` times. A raise adds the original limit once more.
     pub fn of_task(&self, used: UsageSums, raises: u32) -> Option<LimitUse> {
         spending(LimitScope::Task, used, self.task_cost_usd, self.task_tokens, raises)
     }

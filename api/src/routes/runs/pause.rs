@@ -37,7 +37,7 @@ pub(crate) async fn pause_all(State(state): State<AppState>, Extension(caller): 
     Ok(Json(state.db.pause_all(&caller).await?))
 }
 
-/// End the pause of all projects; those paused on their own stay so
+/// End the pause of all projects; projects that were paused one by one stay paused
 #[utoipa::path(post, path = "/api/resume", responses((status = 200, body = PauseStatus)))]
 pub(crate) async fn resume_all(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<PauseStatus>> {
     Ok(Json(state.db.resume_all(&caller).await?))

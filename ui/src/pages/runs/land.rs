@@ -288,7 +288,7 @@ fn LandedHead(landing: Landing) -> impl IntoView {
         count(landing.commits, "commit"),
         match (landing.undone_at, &landing.pull_request) {
             (Some(at), _) => format!("Undone at {}.", local_time(at)),
-            (None, Some(_)) => format!("Pull to have it on {} here.", landing.base_branch),
+            (None, Some(_)) => format!("Pull to get it on {} here.", landing.base_branch),
             (None, None) => "Nothing was pushed.".to_owned(),
         }
     );
