@@ -38,7 +38,7 @@ pub(crate) async fn report(context: &RunContext, run: &Run) -> db::Result<()> {
 
 fn note(run: &RunId, left: &[(i32, String)]) -> String {
     let mut text = format!(
-        "These processes started while {run} was at work and still run in its checkout, below a program that its end does not reach, such as tmux. \
+        "These processes started while {run} was at work and are still running in its checkout, below a program that the end of the run does not reach, such as tmux. \
          Nothing was done to them.\n\n"
     );
     let mut ids = String::new();
@@ -73,7 +73,7 @@ mod tests {
         let run = RunId::new(7);
         let one = [(812, "npm\u{1b}[2J start\n".to_owned())];
         insta::assert_snapshot!(note(&run, &one), @r"
-        These processes started while RUN-007 was at work and still run in its checkout, below a program that its end does not reach, such as tmux. Nothing was done to them.
+        These processes started while RUN-007 was at work and are still running in its checkout, below a program that the end of the run does not reach, such as tmux. Nothing was done to them.
 
             812 npm\u{1b}[2J start\n
 

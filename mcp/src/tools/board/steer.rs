@@ -116,7 +116,7 @@ async fn steer_task(call: Call, given: SteerTask) -> Result<Answer, Failure> {
         }
         Some(run) => {
             call.db.message_run(&call.caller, &run.id, &message).await?;
-            "Its agent reads the message after what it does now."
+            "Its agent reads the message after its current step."
         }
         None => {
             call.db.add_comment(&call.caller, &task_id, &message, None).await?;

@@ -39,5 +39,5 @@ struct WithdrawTrigger {
 async fn withdraw_trigger(call: Call, given: WithdrawTrigger) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
     let trigger = call.db.withdraw_trigger(&call.caller, &project, given.word, given.target.as_deref()).await?;
-    Ok(Answer::new(format!("The order {} is withdrawn, and its agents were told.", trigger.word), json!({"trigger": trigger})))
+    Ok(Answer::new(format!("The order {} is withdrawn, and its agents were notified.", trigger.word), json!({"trigger": trigger})))
 }
