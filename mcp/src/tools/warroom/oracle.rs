@@ -124,7 +124,8 @@ mod tests {
         assert_eq!(text(&question, false), "ivy has not answered question #7 yet. Continue; the answer arrives as a message.");
         assert_eq!(text(&question, true), "ivy is away and reads question #7 later. Continue without the answer, or read the files yourself.");
         let waits = OracleQuestion { waits: Some("paused by a human".to_owned()), ..question };
-        let why = "ivy is not started yet (paused by a human), and answers question #7 later. Continue without the answer, or read the files yourself.";
+        let why =
+            "ivy is not started yet (paused by a human), and answers question #7 later. Continue without the answer, or read the files yourself.";
         assert_eq!(text(&waits, false), why);
     }
 
