@@ -47,7 +47,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "steer_task",
-        description: "Call this to send a message to the agent of a task. With interrupt, it first ends what it is doing. If no agent is running, the next one reads it as a comment.",
+        description: "Call this to send a message to the agent of a task. With interrupt, it first ends what it is doing. If none is running, the next reads it as a comment.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: PERSONS,

@@ -25,7 +25,7 @@ const MAX_SECONDS: u64 = 100;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "wait_for",
-    description: "Call this to wait until a task is finished, in review, needs attention or changes, instead of asking repeatedly. It also returns when only a person can continue. Call it again when the time is up.",
+    description: "Call this to wait until a task is finished, in review, needs attention or changes, instead of asking repeatedly. It also returns when only a person can continue. Call it again if the time is up.",
     effect: Effect::Reads,
     admission: Admission::ActiveReader,
     audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },

@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "read_intel",
-        description: "Call this to read intel and traps that you have not read, or those of one topic. An oracle must do so before it sends.",
+        description: "Call this to read intel and traps that you have not read, or those of one topic. Required before an oracle sends.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: ORACLES,
