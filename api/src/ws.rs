@@ -96,7 +96,7 @@ async fn run(mut socket: WebSocket, state: AppState, credential: Credential, req
     let (code, reason) = match &end {
         End::ConnectionLost => return,
         End::Shutdown => (close_code::AWAY, "the server is shutting down"),
-        End::Revoked => (close_code::POLICY, "the token or session is not valid any longer"),
+        End::Revoked => (close_code::POLICY, "the token or session is no longer valid"),
         End::TooLarge(_) => (close_code::SIZE, "the message is too large"),
         End::Failed(error) => {
             tracing::error!(%error, "a WebSocket could not read the event log");

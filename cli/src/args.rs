@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Watch scripted agents work on a sample project. No model and no account; git, worktrees, reviews and merges are real.
     Demo(Demo),
-    /// Start the board at login and keep it running, as a systemd service of your user.
+    /// Start the board at login and keep it running, as a systemd service for your user.
     #[command(subcommand)]
     Service(service::Command),
     /// Write a configuration file into the root of a repository, for you to edit.
@@ -71,7 +71,7 @@ pub(crate) enum Command {
     /// Browsers that are signed in to the running board.
     #[command(subcommand)]
     Session(browser_session::Command),
-    /// Sign a phone in to the running board: show a QR code and the link in it.
+    /// Sign a phone in to the running board: show a QR code and its link.
     Pair(pairing::Pair),
     /// Show what happened while you were away, and what you can do now.
     Report {
@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Publish {
         /// Project id, for example PROJ-001.
         project: String,
-        /// Also open a pull request with gh, unless one is open.
+        /// Also open a pull request with gh or glab, unless one is open.
         #[arg(long)]
         pull_request: bool,
     },
@@ -106,9 +106,9 @@ pub(crate) enum Command {
     /// Show or change how worktrees of a project are prepared: setup commands, copied files, reused folders, passed variables.
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Bring the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop, or an issue, into a project of the running board.
+    /// Import an issue, or the sessions, memory, agents, tasks and messages of shared-context-server or dead-drop, into a project of the running board.
     Import(Import),
-    /// Let no new agent start, in one project or in all, until you resume. Running agents continue.
+    /// Keep new agents from starting, in one project or in all, until you resume. Running agents continue.
     Pause {
         /// Project id, for example PROJ-001; default: all projects.
         #[arg(long)]
@@ -128,7 +128,7 @@ pub(crate) enum Command {
         task: String,
         /// allow, deny, or always for the same until the task is done.
         answer: Option<PermissionAnswer>,
-        /// Why it is denied. The agent reads it.
+        /// Why you deny it. The agent reads this.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -136,7 +136,7 @@ pub(crate) enum Command {
     Takeover {
         /// Task id, for example TASK-001.
         task: String,
-        /// Let agents continue, and tell them what you changed.
+        /// Give the task back, so that agents continue, and tell them what you changed.
         #[arg(long)]
         give_back: bool,
     },
@@ -159,7 +159,7 @@ pub(crate) enum Command {
     Config(config_file::Command),
     /// Say what vibe-relay has left on this machine, and how to remove it. Removes nothing.
     Uninstall,
-    /// Print the version, and the commit that it is built from.
+    /// Print the version, and the commit that it was built from.
     Version,
     /// Print the script that completes commands in a shell.
     Completions { shell: clap_complete::Shell },
@@ -168,7 +168,7 @@ pub(crate) enum Command {
         /// The folder, such as ~/.local/share/man/man1.
         folder: PathBuf,
     },
-    /// Copy the database into a new file and check the copy. The board may run meanwhile.
+    /// Copy the database into a new file and check the copy. The board can keep running.
     Backup { file: PathBuf },
     /// Replace the database with a copy from a file, and keep the old one. Stop the board first.
     Restore { file: PathBuf },
@@ -176,7 +176,7 @@ pub(crate) enum Command {
     Inbox(inbox::Inbox),
     /// Print events as they happen, one per line, until you stop it.
     Tail(Tail),
-    /// Connect your own Claude Code to the board, as a companion that works for you and takes no decisions.
+    /// Connect your own Claude Code to the board, as a companion that works for you and makes no decisions.
     Attach(Attach),
     /// Connect an agent to the board: an MCP server on standard input and output.
     Mcp {

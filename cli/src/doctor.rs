@@ -87,7 +87,7 @@ fn config_file(file: Option<&Path>) -> CheckResult {
 /// The repository that new projects use.
 async fn repository(config: &Config) -> CheckResult {
     let Some(path) = config.repo_path.clone() else {
-        return CheckResult::Warning("this folder is in no repository and none is configured; name one in the dialog New project".to_owned());
+        return CheckResult::Warning("this folder is not in a repository, and none is configured; name one in the dialog New project".to_owned());
     };
     let base = config.base_branch.clone();
     let found = spawn_blocking(move || repo::probe(&path, base.as_deref())).await;

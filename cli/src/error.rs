@@ -47,7 +47,7 @@ pub(crate) enum CliError {
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]
     Refused { problem: Box<Problem> },
-    #[error("nobody on the board is called {name}; `vibe-relay person list` shows the names")]
+    #[error("no person on the board is named {name}; `vibe-relay person list` shows the names")]
     NoPerson { name: String },
     #[error("{task} has no running agent; start one with `vibe-relay task start {task}`")]
     NoAgent { task: TaskId },
@@ -69,7 +69,7 @@ pub(crate) enum CliError {
     #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },
     #[error(
-        "no token is set: create one on the running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; yours are on the page of messages"
+        "no token is set: create one on the running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; your own messages are on the page Messages"
     )]
     NoInbox,
     #[error("{0}")]
@@ -86,7 +86,7 @@ pub(crate) enum CliError {
     NoSystemd { reason: String },
     #[error("`systemctl --user {command}` failed: {reason}")]
     Systemd { command: String, reason: String },
-    #[error("a board that is not the service already runs for {}; stop it first, and then install the service", db_path.display())]
+    #[error("a board that is not the service is already running for {}; stop it first, then install the service", db_path.display())]
     RunsByHand { db_path: PathBuf },
     #[error(transparent)]
     ServerSocket(#[from] ::mcp::server_socket::SocketError),

@@ -62,7 +62,7 @@ async fn install(config: Option<&Path>, port: Option<u16>, file: &Path) -> Resul
     systemd.execute(&["enable", NAME]).await?;
     systemd.execute(&["restart", NAME]).await?;
     output::line(format!("installed {}", file.display()));
-    output::line("The board runs now, starts at login, and is restarted after a crash.");
+    output::line("The board is running. It starts at login, and restarts after a crash.");
     output::line("`journalctl --user -u vibe-relay` shows its address. `loginctl enable-linger` also runs it while you are logged out.");
     Ok(ExitCode::SUCCESS)
 }

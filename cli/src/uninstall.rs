@@ -39,7 +39,7 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
         left.dedup();
         complete = true;
     }
-    output::list(&left, "Nothing of vibe-relay was found here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
+    output::list(&left, "vibe-relay has left nothing here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
     output::hint("Nothing was removed. Stop the board first. `vibe-relay rescue list PROJECT` shows work that was never merged.");
     if !complete {
         output::hint("No board is running, so repositories with branches and worktrees of vibe-relay are not listed.");

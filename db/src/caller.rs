@@ -31,7 +31,7 @@ pub struct PersonCaller {
     pub id: i64,
     pub name: String,
     pub role: PersonRole,
-    /// Whether it is the person's own coding agent, which works for them and takes no decisions.
+    /// Whether it is the person's own coding agent, which works for them and makes no decisions.
     pub is_companion: bool,
 }
 

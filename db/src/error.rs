@@ -25,7 +25,7 @@ pub enum Error {
     OldDatabase { path: PathBuf },
     #[error(
         "{path} belongs to another program and was not touched: name a file of vibe-relay's own, as \"db_path\" in vibe-relay.config.json \
-         or, for vibe-relay mcp, in VIBE_RELAY_DB; that goes before DEAD_DROP_DB_PATH"
+         or, for vibe-relay mcp, in VIBE_RELAY_DB; that overrides DEAD_DROP_DB_PATH"
     )]
     NotOurDatabase { path: PathBuf },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]

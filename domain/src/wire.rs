@@ -245,7 +245,7 @@ pub struct InterruptOptions {
 pub struct PermissionDecision {
     pub request: i64,
     pub answer: PermissionAnswer,
-    /// Why it is denied. The agent reads it.
+    /// Why you deny it. The agent reads this.
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub reason: Option<String>,

@@ -54,7 +54,7 @@ impl Call {
             // A missing project is refused, because its list would look empty.
             ProjectArgument::Id(given) => return Ok(self.db.project(&given).await?.id),
             ProjectArgument::Words(words) => {
-                let problem = format!("\"{}\" is no id of a project", excerpt(&words, QUOTED));
+                let problem = format!("\"{}\" is not the id of a project", excerpt(&words, QUOTED));
                 return Err(Refusal::invalid("project", problem, "Name one like PROJ-001.").into());
             }
             ProjectArgument::Missing => {}

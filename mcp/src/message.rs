@@ -135,7 +135,7 @@ fn check_log_level(parameters: &Value) -> serde_json::Result<()> {
 /// When the revision has no batches, or the batch is empty or too long.
 pub(crate) fn check_batch(messages: &[Value], revision: Option<&str>) -> Result<(), InvalidMessage> {
     if revision != Some(BATCH_REVISION) {
-        let problem = format!("batches are only accepted in sessions of protocol revision {BATCH_REVISION}; send each message by itself");
+        let problem = format!("batches are only accepted in sessions of protocol revision {BATCH_REVISION}; send each message separately");
         return Err(InvalidMessage::request(Value::Null, problem));
     }
     if messages.is_empty() {

@@ -26,7 +26,7 @@ pub(crate) fn list() -> ListPromptsResult {
     let debug = vec![argument("session_id", "The session.", true)];
     ListPromptsResult::with_all_items(vec![
         Prompt::new(SETUP, Some("Sets up a session in which several agents work together."), Some(setup)),
-        Prompt::new(DEBUG, Some("Finds out why the agents in a session do not advance."), Some(debug)),
+        Prompt::new(DEBUG, Some("Finds out why the agents in a session make no progress."), Some(debug)),
     ])
     .with_ttl_ms(0)
     .with_cache_scope(CacheScope::Private)

@@ -35,7 +35,7 @@ pub(crate) async fn entered(db: &Db, acting: &Bearer, tool: Option<&Tool>, reque
 
 /// Lists the argument with which a general names another project.
 pub(crate) fn add_argument(properties: &mut JsonObject) {
-    properties.insert(PROJECT.to_owned(), json!({"type": "string", "description": "Another project than your own."}));
+    properties.insert(PROJECT.to_owned(), json!({"type": "string", "description": "A project other than your own."}));
 }
 
 /// Tells a general about its projects; others nothing. Costs the number of projects.

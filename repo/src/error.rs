@@ -190,10 +190,10 @@ impl RepoError {
             Self::DetachedHead { .. } => "Name the base branch, or check one out with `git switch`.".into(),
             Self::BranchMissing { .. } => "Name an existing local branch as the base.".into(),
             Self::BranchNotLocal { local, exists: true, .. } => {
-                format!("Name the local branch {local}; the project can begin at its newer upstream.")
+                format!("Name the local branch {local}; the project can start from its newer upstream.")
             }
             Self::BranchNotLocal { named, local, .. } => {
-                format!("Let the local branch {local} be made from it: `--make-base`, `\"make_base\": true`, or `git branch {local} {named}`.")
+                format!("Create the local branch {local} from it: `--make-base`, `\"make_base\": true`, or `git branch {local} {named}`.")
             }
             Self::NoUpstream { branch } => format!("Fetch, or set it with `git branch --set-upstream-to REMOTE/BRANCH {branch}`."),
             Self::Diverged { branch, upstream } => format!("Merge {upstream} into {branch}, or rebase it, then create the project."),
@@ -248,7 +248,7 @@ impl RepoError {
             Self::BranchName { .. } => "Choose a name that `git check-ref-format --branch` accepts.".into(),
             Self::RescueMissing { .. } => "Look it up with `vibe-relay rescue list PROJECT`.".into(),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
-            Self::NotResponding { .. } => "Check the drive or network mount that it is on. Work continues by itself when it responds.".into(),
+            Self::NotResponding { .. } => "Check the drive or network mount that it is on. Work continues automatically when it responds.".into(),
             Self::Busy { .. } => "Repeat it when the other work has ended.".into(),
             Self::Interrupted => "Repeat it.".into(),
             Self::Git { .. } => "Run `git fsck` in the repository. If it reports no errors, repeat.".into(),

@@ -89,7 +89,7 @@ pub(crate) async fn run(context: RunContext) {
             }
         }
         for (what, outcome) in [
-            ("remove kept work whose time is over", rescue::remove_expired(&context).await),
+            ("remove expired kept work", rescue::remove_expired(&context).await),
             ("look for checkouts and folders that belong to nothing", orphan::remove(&context).await),
         ] {
             match outcome {

@@ -57,9 +57,9 @@ impl Change {
                 format!("given {name} priority")
             }
             Self::Patch(_) => "changed".to_owned(),
-            Self::Reorder(NewPlace { before: Some(other), .. }) => format!("put before {other}"),
-            Self::Reorder(NewPlace { after: Some(other), .. }) => format!("put after {other}"),
-            Self::Reorder(_) => "put into another place".to_owned(),
+            Self::Reorder(NewPlace { before: Some(other), .. }) => format!("moved before {other}"),
+            Self::Reorder(NewPlace { after: Some(other), .. }) => format!("moved after {other}"),
+            Self::Reorder(_) => "moved to another place".to_owned(),
         }
     }
 

@@ -7,7 +7,7 @@ use domain::team::person::{OWNER, Person, PersonRole, Right, further_name, is_pe
 use leptos::prelude::*;
 
 /// Shown to a reader where others have the controls that change the board.
-pub(crate) const READ_ONLY: &str = "You can view this board. Ask the owner for another role.";
+pub(crate) const READ_ONLY: &str = "You can only view this board. To change it, ask the owner for another role.";
 
 /// The reader, and what they call the owner. The owner reads the page unless the server says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use crate::{assets, guard};
 /// The answer of a program that was built without the board.
 const EXPIRED: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\n\
      <h1>This link has expired</h1>\n\
-     <p>It works once. Start <code>vibe-relay serve</code> again to print a new one; running agents continue.</p></html>\n";
+     <p>A link works once. Run <code>vibe-relay open</code> to get a new one.</p></html>\n";
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

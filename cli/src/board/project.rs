@@ -41,13 +41,13 @@ pub(crate) enum Command {
         /// Base branch; default: the configured one, or the one that is checked out.
         #[arg(long)]
         base: Option<String>,
-        /// Make the local base branch if --base is a branch of a remote or a tag.
+        /// Create the local base branch if --base is a branch of a remote or a tag.
         #[arg(long, requires = "base")]
         make_base: bool,
-        /// Begin with a snapshot of your uncommitted files, except ignored ones and those with secrets. Your checkout stays as it is.
+        /// Start from a snapshot of your uncommitted files, except ignored ones and those with secrets. Your checkout stays as it is.
         #[arg(long)]
         snapshot: bool,
-        /// Begin at the newest fetched commit of the branch that the base branch follows.
+        /// Start from the newest fetched commit of the base branch's upstream.
         #[arg(long, conflicts_with = "snapshot")]
         from_upstream: bool,
         /// Start tasks only after you approve the plan.
@@ -95,7 +95,7 @@ pub(crate) enum Command {
         #[arg(value_name = "USD")]
         budget: f64,
     },
-    /// Raise the budget of a project: add it once more.
+    /// Raise the budget of a project by the original amount.
     Raise {
         /// Project id, for example PROJ-001.
         project: String,
@@ -114,11 +114,11 @@ pub(crate) enum Command {
     Delete {
         /// Project id, for example PROJ-001.
         project: String,
-        /// Its title, as proof that you mean this one.
+        /// Its title, to confirm that you mean this project.
         #[arg(long)]
         title: String,
     },
-    /// Let no new agent start in a project. Running agents continue.
+    /// Keep new agents from starting in a project. Running agents continue.
     Pause {
         /// Project id, for example PROJ-001.
         project: String,

@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Log {
         /// Task id or number, for example TASK-001 or 1.
         task: String,
-        /// Print what it does until it ends.
+        /// Keep printing what the agent does until it ends.
         #[arg(long, short)]
         follow: bool,
     },
@@ -89,7 +89,7 @@ pub(crate) enum Command {
         /// Task id or number, for example TASK-001 or 1.
         task: String,
     },
-    /// Raise the limit that the task waits for, or its own: add it once more.
+    /// Raise the limit that the task waits for, or its own, by the original amount.
     Raise {
         /// Task id or number, for example TASK-001 or 1.
         task: String,
@@ -115,7 +115,7 @@ pub(crate) struct Add {
     /// The model of its agents.
     #[arg(long)]
     model: Option<String>,
-    /// A local branch at whose tip the work begins; default: the project branch.
+    /// A local branch from whose tip the work starts; default: the project branch.
     #[arg(long, value_name = "BRANCH")]
     from_branch: Option<String>,
     /// Allow an agent to start at once.
@@ -147,13 +147,13 @@ pub(crate) struct Edit {
 pub(crate) struct Retry {
     /// Task id or number, for example TASK-001 or 1.
     task: String,
-    /// Begin a new session instead of continuing the last one.
+    /// Start a new session instead of continuing the last one.
     #[arg(long)]
     fresh: bool,
-    /// Begin in a new worktree from the project branch. A rescue ref keeps the content of the old one.
+    /// Start in a new worktree from the project branch. A rescue ref keeps the content of the old one.
     #[arg(long)]
     base: bool,
-    /// Begin with the files of a checkpoint that `task show` lists, and in a new session. A rescue ref keeps the present content.
+    /// Start from the files of a checkpoint that `task show` lists, in a new session. A rescue ref keeps the current content.
     #[arg(long, conflicts_with = "base", value_name = "SHA")]
     checkpoint: Option<String>,
     /// Another model for this and later attempts.
@@ -241,7 +241,7 @@ async fn message(client: &Client, task: &str, content: String) -> Result<(), Cli
     let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
     let run = view.task.card.run.ok_or_else(|| CliError::NoAgent { task: id.clone() })?.id;
     let run: Run = client.post(&format!("/api/runs/{run}/message"), &TextBody { content }).await?;
-    output::data(&run, |run| output::line(format!("the agent of {id} ({}) reads the message after what it does now", run.id)));
+    output::data(&run, |run| output::line(format!("the agent of {id} ({}) reads the message after its current step", run.id)));
     Ok(())
 }
 

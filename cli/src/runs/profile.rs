@@ -32,10 +32,10 @@ pub(crate) struct Edit {
     /// Start from what the files of the repository suggest.
     #[arg(long)]
     detect: bool,
-    /// A line of shell that runs in each fresh worktree before its agent starts; repeat it for several.
+    /// A shell command that runs in each fresh worktree before its agent starts; repeat it for several.
     #[arg(long, value_name = "LINE")]
     setup: Vec<String>,
-    /// A line of shell that runs in a worktree before it is removed; repeat it for several.
+    /// A shell command that runs in a worktree before it is removed; repeat it for several.
     #[arg(long, value_name = "LINE")]
     cleanup: Vec<String>,
     /// Minutes that one of the setup commands may take.
@@ -44,34 +44,34 @@ pub(crate) struct Edit {
     /// Pattern of ignored files to copy from your checkout, such as .env*.
     #[arg(long, value_name = "GLOB")]
     copy: Vec<String>,
-    /// Folder that the setup fills and that worktrees with the same lock files get as a copy.
+    /// Folder that the setup fills, and that is copied to worktrees with the same lock files.
     #[arg(long, value_name = "FOLDER")]
     reuse: Vec<String>,
     /// Name of a variable of the server's environment that agents get.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
-    /// Line of shell that checks submitted work before its review; repeat it for several.
+    /// A shell command that checks submitted work before its review; repeat it for several.
     #[arg(long, value_name = "LINE")]
     quick_check: Vec<String>,
     /// Minutes that one of these checks may take.
     #[arg(long, value_name = "MINUTES")]
     quick_minutes: Option<u32>,
-    /// Line of shell that checks approved work before its merge; repeat it for several.
+    /// A shell command that checks approved work before its merge; repeat it for several.
     #[arg(long, value_name = "LINE")]
     full_check: Vec<String>,
     /// Minutes that one of these checks may take.
     #[arg(long, value_name = "MINUTES")]
     full_minutes: Option<u32>,
-    /// Line of shell that starts the app on the port {port}, which is also in PORT.
+    /// A shell command that starts the app on the port {port}, which is also in PORT.
     #[arg(long, value_name = "LINE")]
     preview: Option<String>,
     /// How approved work is merged: merge (all its commits) or squash (one commit).
     #[arg(long, value_name = "STYLE")]
     merge_style: Option<MergeStyle>,
-    /// Whether the submodules of worktrees are filled, from your checkout or else from their addresses.
+    /// Whether worktrees get the files of submodules, from your checkout or else from their addresses.
     #[arg(long, value_name = "true|false")]
     submodules: Option<bool>,
-    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    /// Whether new commits of the base branch and its upstream are merged into the project branch.
     #[arg(long, value_name = "true|false")]
     follow_base: Option<bool>,
 }

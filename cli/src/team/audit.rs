@@ -16,7 +16,7 @@ use crate::{output, settings};
 pub(crate) enum Command {
     /// Check that no row of the audit log was changed, removed or added.
     Verify {
-        /// A row that an earlier check printed as its head, which must still be there.
+        /// A head that an earlier check printed, which must still be in the log.
         #[arg(long, value_name = "ROW:HASH")]
         noted: Option<Noted>,
         /// Another database, such as a backup; default: the configured one.
@@ -70,7 +70,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             }
             output::line(format!("The audit log is unbroken: {} rows, up to row {}.", check.rows, check.head));
             if check.head > 0 {
-                output::hint("Note the head outside of this machine; later, this proves that nothing before it was changed:");
+                output::hint("Keep a copy of the head outside this machine. Later, this command proves that nothing before it was changed:");
                 output::hint(format!("vibe-relay audit verify --noted {}:{}", check.head, check.head_hash));
             }
         }

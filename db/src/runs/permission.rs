@@ -76,7 +76,7 @@ impl Db {
                 }
                 if answer == PermissionAnswer::Always && known.rule.is_none() {
                     let hint = "Allow this one use, or deny it.";
-                    return Err(Refusal::invalid("answer", "what the tool would get is too long to be allowed for the task", hint).into());
+                    return Err(Refusal::invalid("answer", "the input of the tool is too long to allow it for the whole task", hint).into());
                 }
                 write::answer(tx, &caller, request, answer, reason).await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;

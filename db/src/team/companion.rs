@@ -1,4 +1,4 @@
-//! The companion of a person: their own coding agent, which works on boards for them and takes no decisions.
+//! The companion of a person: their own coding agent, which works on boards for them and makes no decisions.
 //!
 //! Must not know what a companion may do, which [`Caller`] defines, and where its token is kept.
 

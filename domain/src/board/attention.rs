@@ -184,7 +184,7 @@ impl Attention {
     pub fn often_updated(assignee: &str, updates: u32) -> Self {
         let detail = format!(
             "{assignee} and others updated it {updates} times, which often means that the approach or the agent is wrong. Press Retry to let \
-             {assignee} go on, or assign it to another agent."
+             {assignee} continue, or assign it to another agent."
         );
         Self::new(AttentionKind::OftenUpdated, detail)
     }
@@ -236,8 +236,8 @@ impl Attention {
     /// Creates the attention for a task that fills one conversation after the other.
     pub fn sessions_used_up(sessions: i64, phase: AgentKind) -> Self {
         let detail = format!(
-            "{sessions} conversations of its {phase} became full. No attempt was used. Split the task into smaller ones, or press Raise, and a \
-             new conversation goes on."
+            "{sessions} conversations of its {phase} became full. No attempt was used. Split the task into smaller ones, or press Raise to \
+             continue in a new conversation."
         );
         Self { limit: Some(LimitScope::Run), ..Self::new(AttentionKind::Budget, detail) }
     }
@@ -246,9 +246,9 @@ impl Attention {
     pub fn limit_reached(limit: &LimitUse) -> Self {
         let allowance = match limit.scope {
             LimitScope::Run => "a new attempt with the full limits continues the session",
-            LimitScope::Task => "agents go on with its task",
-            LimitScope::Project => "agents go on with all its tasks",
-            LimitScope::Day => "agents go on with all projects",
+            LimitScope::Task => "agents continue its task",
+            LimitScope::Project => "agents continue all its tasks",
+            LimitScope::Day => "agents continue all projects",
         };
         let detail = format!("Stopped at a limit: {}. No attempt was used. Press Raise, and {allowance}.", limit.sentence());
         Self { limit: Some(limit.scope), ..Self::new(AttentionKind::Budget, detail) }

@@ -207,7 +207,7 @@ events! {
         /// The only open cards are those that the human holds.
         Completed "project_completed" {}
         Reopened "project_reopened" {}
-        /// A person lets no new agent start.
+        /// A person keeps new agents from starting.
         Paused "project_paused" {}
         Resumed "project_resumed" {}
         /// It leaves the lists of current projects, and no agent starts in it.
@@ -237,7 +237,7 @@ events! {
         Landed "project_landed" { sha: Sha, base_branch: String, tasks: u32 }
         /// The last landing was undone: the base branch is where it was before.
         LandingUndone "project_landing_undone" { base_branch: String, sha: Sha, before: Sha, tasks: u32 }
-        /// Failed checks or remarks of the pull request came back as a new task, or to the one that they concern.
+        /// Failed checks or review comments of the pull request became a new task, or reopened the task that they concern.
         PullRequestSentBack "pull_request_sent_back" { pull_request: String, task: TaskId }
         /// A person has to look at the pull request.
         PullRequestNeedsYou "pull_request_needs_you" { pull_request: String, detail: String }

@@ -116,7 +116,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         },
         Event::Run(event) => run(event, task),
         Event::Interrupt(InterruptEvent::Requested {}) => format!("interrupted the agent on {task}"),
-        Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} go on"),
+        Event::Interrupt(InterruptEvent::Over {}) => format!("let the agent on {task} continue"),
         Event::Permission(event) => permission(event, task),
         Event::Check(event) => event.sentence(envelope.task_id.as_ref().map_or("merged work", |id| id.as_str())),
         Event::Preview(event) => event.sentence(envelope.task_id.as_ref().map_or("the project", |id| id.as_str())),
@@ -165,7 +165,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Minion(MinionEvent::SpawnPolicySet { .. }) => "changed how many helpers agents may start".to_owned(),
         Event::Minion(MinionEvent::Logged { status, .. }) => match status {
             MinionStatus::Spawned => "started a helper".to_owned(),
-            MinionStatus::Completed => "got the result of a helper".to_owned(),
+            MinionStatus::Completed => "received the result of a helper".to_owned(),
             MinionStatus::Failed => "lost a helper".to_owned(),
         },
         Event::Session(SessionEvent::Created { .. }) => "opened a session for findings".to_owned(),
@@ -229,7 +229,7 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::Created {} => "created the project".to_owned(),
         ProjectEvent::Edited {} => "edited the project".to_owned(),
         ProjectEvent::Completed {} => "completed the project".to_owned(),
-        ProjectEvent::Reopened {} => "opened the project again".to_owned(),
+        ProjectEvent::Reopened {} => "reopened the project".to_owned(),
         ProjectEvent::Paused {} => "paused the project".to_owned(),
         ProjectEvent::Resumed {} => "resumed the project".to_owned(),
         ProjectEvent::Archived {} => "archived the project".to_owned(),
@@ -256,7 +256,7 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::PullRequestClosed { pull_request } => format!("noticed that {pull_request} was closed without merging it"),
         ProjectEvent::PullRequestSettled { pull_request } => format!("looked at {pull_request}"),
         ProjectEvent::LandingUndone { base_branch, before, tasks, .. } => {
-            format!("took the landing of {} back, so {base_branch} is at {} again", count(*tasks, "task"), short(before))
+            format!("undid the landing of {}, so {base_branch} is at {} again", count(*tasks, "task"), short(before))
         }
         ProjectEvent::Landed { sha, base_branch, tasks } => format!("landed {} on {base_branch} at {}", count(*tasks, "task"), short(sha)),
     }
@@ -288,7 +288,7 @@ fn of_task(event: &TaskEvent, task: &str, who: &dyn Fn(&str) -> String) -> Strin
         TaskEvent::WaitReasonChanged { wait_reason: Some(reason) } => format!("noted why {task} waits: {}", reason.sentence()),
         TaskEvent::WaitReasonChanged { wait_reason: None } => format!("noted that {task} no longer waits"),
         TaskEvent::Assigned { to: Some(name) } => format!("assigned {task} to {}", who(name)),
-        TaskEvent::Assigned { to: None } => format!("took the assignment from {task}"),
+        TaskEvent::Assigned { to: None } => format!("removed the assignment of {task}"),
         TaskEvent::SubmissionStored {} => format!("stored the result of {task}"),
         TaskEvent::Verified { .. } => format!("verified {task}"),
         TaskEvent::Aged { old: Some(OldTask::Unreviewed) } => format!("left {task} to the next session"),

@@ -1,4 +1,4 @@
-//! The condition of a live run that does not simply work, as its card says it.
+//! The condition of a live run that is not working normally, as its card says it.
 //!
 //! Must not know how the runner finds out.
 
@@ -33,7 +33,7 @@ impl RunCondition {
     pub fn sentence(&self) -> String {
         match self {
             Self::Unreachable { detail } => format!("cannot be reached: {detail}"),
-            Self::Quiet { since } => format!("shows no sign of work since {}", since.clock()),
+            Self::Quiet { since } => format!("has shown no sign of work since {}", since.clock()),
             Self::RetryingService { since, detail } => format!("has waited for the model's service since {}: {detail}", since.clock()),
         }
     }

@@ -89,7 +89,7 @@ impl FailureClass {
             Self::CommitHook => "a hook of the repository refused its commit",
             Self::CommitSigning => "its commit could not be signed",
             Self::Unresponsive => "the agent stopped responding",
-            Self::Protocol => "the agent program does not keep to its protocol",
+            Self::Protocol => "the agent program violated its protocol",
             Self::Checkout => "its checkout could not be created",
             Self::Setup => "its checkout could not be set up",
             Self::Spawn => "its process could not be started",
@@ -150,12 +150,14 @@ impl FailureClass {
             Self::ApiError => "Choose another model or shorten the task, as the answer of the service suggests, then press Retry.",
             Self::TimedOut | Self::MaxTurns => "Press Raise to let a new attempt continue, or split the task.",
             Self::Budget => "Press Raise to spend more, or cancel the task.",
-            Self::ContextFull => "Nothing to do: the task goes on in a new conversation. Split it if that happens often.",
+            Self::ContextFull => "Nothing to do: the task continues in a new conversation. Split it if that happens often.",
             Self::NoOutcome => "Answer its last words in a comment, then press Retry.",
             Self::CommitHook => {
                 "Read what the hook printed and repair what it needs, for example in the setup commands in the settings of the project, then press Retry."
             }
-            Self::CommitSigning => "Let agents run in a jail, where they do not sign, or use a key that asks for no passphrase, then press Retry.",
+            Self::CommitSigning => {
+                "Let agents run in a jail, where they do not sign, or use a key that does not ask for a passphrase, then press Retry."
+            }
             Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
             Self::Setup => "Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.",
             Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",
@@ -184,12 +186,12 @@ impl Reaction {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Retry => {
-                "Tries again after a growing pause. After `max_attempts` failures, or two in the same way, the card needs you. The next agent is \
+                "Tries again after a growing pause. After `max_attempts` failures, or two identical ones, the card needs you. The next agent is \
                  told how this one ended."
             }
             Self::Park => "Starts no agent of any task, and lets one try from time to time. No attempt is used.",
             Self::Ask => "Tells the agent to hand over, ends it, and asks you. No attempt is used.",
-            Self::NewSession => "Starts a new session, which reads where the last one stood. No attempt is used.",
+            Self::NewSession => "Starts a new session, which reads where the last one stopped. No attempt is used.",
             Self::AskAboutSetup => "Starts no agent, and asks you. No attempt is used.",
         }
     }

@@ -1,4 +1,4 @@
-//! Why an agent at work is told to hand over: its run ends, and its task goes on in another one.
+//! Why an agent at work is told to hand over: its run ends, and its task continues in another one.
 //!
 //! Must not know how it is told.
 

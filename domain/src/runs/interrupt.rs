@@ -28,7 +28,7 @@ impl Interrupt {
 
     /// Describes why its run ended before somebody wrote to it.
     pub fn end_sentence(&self) -> String {
-        format!("{} interrupted it at {}, and it ended before somebody wrote to it", self.by, self.at.clock())
+        format!("{} interrupted it at {}, and it ended before anybody wrote to it", self.by, self.at.clock())
     }
 }
 
@@ -37,7 +37,7 @@ events! {
     InterruptEvent {
         /// A person wants the agent to end its turn now.
         Requested "run_interrupted" {}
-        /// The agent went on with a new turn.
+        /// The agent continued with a new turn.
         Over "run_interrupt_over" {}
     }
 }

@@ -206,7 +206,7 @@ impl Limits {
         [time, turns, spent, context].into_iter().flatten().collect()
     }
 
-    /// Returns the use of the limit of a task, which was raised `raises` times. A raise adds the limit once more.
+    /// Returns the use of the limit of a task, which was raised `raises` times. A raise adds the original limit once more.
     pub fn of_task(&self, used: UsageSums, raises: u32) -> Option<LimitUse> {
         spending(LimitScope::Task, used, self.task_cost_usd, self.task_tokens, raises)
     }
@@ -235,7 +235,7 @@ fn spending(scope: LimitScope, used: UsageSums, cost: Option<Usd>, tokens: Optio
 events! {
     /// A change of the state of a limit.
     LimitEvent {
-        /// It is used to 80 percent. Recorded once, until it is raised.
+        /// 80 percent of it is used. Recorded once, until it is raised.
         Near "limit_near" { limit: LimitUse }
         Raised "limit_raised" { scope: LimitScope }
     }

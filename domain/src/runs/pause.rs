@@ -1,4 +1,4 @@
-//! Pauses: a person lets no new agent start, in one project or in all. Must not know outages, which are in `parking`.
+//! Pauses: a person keeps new agents from starting, in one project or in all. Must not know outages, which are in `parking`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -108,7 +108,7 @@ events! {
         Asked "permission_asked" { request: i64, tool: String }
         /// A person answered, or an earlier answer for the whole task applies.
         Answered "permission_answered" { request: i64, answer: PermissionAnswer }
-        /// The agent took the answer, or waits for none anymore.
+        /// The agent received the answer, or no longer waits for one.
         Closed "permission_closed" { request: i64 }
     }
 }

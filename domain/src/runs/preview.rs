@@ -24,7 +24,7 @@ vocabulary! {
         Running = "running",
         /// It was asked to end.
         Stopping = "stopping",
-        /// It ended by itself, or could not start.
+        /// It ended on its own, or could not start.
         Failed = "failed",
     }
 }
@@ -113,7 +113,7 @@ events! {
         Answered "preview_answered" { port: u16 }
         /// A person, the time without a connection, or the end of its files ended it.
         Ended "preview_ended" { why: String }
-        /// It ended by itself, or could not start.
+        /// It ended on its own, or could not start.
         Failed "preview_failed" { why: String }
     }
 }
@@ -152,7 +152,7 @@ impl PreviewRefusal {
                 format!("Set it in the settings of the project, or with `vibe-relay profile edit {project} --preview COMMAND`.")
             }
             Self::NoFiles { .. } => {
-                "Open the app while a coder works on the task or while its work is in review; later, that of the project.".to_owned()
+                "Open the app while a coder works on the task or while its work is in review; later, open the app of the project.".to_owned()
             }
             Self::NothingMerged { .. } => "Open the app of a task, or wait until one is merged.".to_owned(),
             Self::NotRunning { .. } => "Start it first.".to_owned(),

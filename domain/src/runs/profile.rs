@@ -66,7 +66,7 @@ pub struct Profile {
     /// How approved work is merged.
     #[serde(skip_serializing_if = "MergeStyle::is_default")]
     pub merge_style: MergeStyle,
-    /// Whether what the base branch and its upstream gain is merged into the project branch.
+    /// Whether new commits of the base branch and its upstream are merged into the project branch.
     #[serde(skip_serializing_if = "is_true")]
     pub follow_base: bool,
 }
@@ -150,7 +150,7 @@ impl Profile {
             return Err(invalid(
                 "profile.env",
                 format!("\"{name}\" is not the name of a variable"),
-                "Give names alone; the values stay in the server's environment.",
+                "Give only names; the values stay in the server's environment.",
             ));
         }
         Ok(self)

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub enum Severity {
     /// Work goes on, but probably not as the person expects.
     Warns,
-    /// Nothing has to be done.
+    /// Nothing to do.
     Informs,
 }
 
@@ -148,13 +148,13 @@ impl RepositoryFact {
                     counted(*behind, "commit")
                 )
             }
-            Self::BaseIsMade { branch, from } => format!("`{from}` is not a local branch. The local branch `{branch}` is made from it."),
+            Self::BaseIsMade { branch, from } => format!("`{from}` is not a local branch. The local branch `{branch}` will be created from it."),
             Self::BaseElsewhere { branch, path } => format!("`{branch}` is checked out at `{path}`, not in the folder that you named."),
             Self::Submodules { paths } => format!("The repository has {}: {}.", counted(length(paths), "submodule"), listed(paths)),
             Self::Converted { by } => format!("git converts files of the repository: {}.", listed(by)),
             Self::Shallow => "The repository is a shallow clone.".to_owned(),
             Self::Sparse => "Your checkout is sparse: it has only some of the files.".to_owned(),
-            Self::SplitIndex => "The index of your checkout is split in two files.".to_owned(),
+            Self::SplitIndex => "The index of your checkout is split into two files.".to_owned(),
             Self::SignedCommits => "Commits in this repository are signed (`commit.gpgsign`).".to_owned(),
             Self::CommitHooks { hooks } => format!("The repository runs {} at each commit.", listed(hooks)),
             Self::UnusualNames { count, example } => {
@@ -181,9 +181,9 @@ impl RepositoryFact {
             Self::Converted { .. } => "Agents get the converted files. `git` itself converts them, with the filters of your own configuration.".to_owned(),
             Self::Shallow => "Agents see no history before its first commit.".to_owned(),
             Self::Sparse => "Agents get all files. Landing writes those that your checkout has, with `git` itself.".to_owned(),
-            Self::SplitIndex => "Landing writes its files with `git` itself, and leaves an index in one file.".to_owned(),
+            Self::SplitIndex => "Landing writes its files with `git` itself, and leaves the index as one file.".to_owned(),
             Self::SignedCommits => {
-                "Agents in a jail commit without a signature, because they have no keys. Without a jail they sign with yours, and a commit fails if that asks for a passphrase. The board signs merges with your key."
+                "Agents in a jail commit without a signature, because they have no keys. Without a jail they sign with your key, and a commit fails if the key asks for a passphrase. The board signs merges with your key."
                     .to_owned()
             }
             Self::CommitHooks { .. } => "They run in the checkouts of agents. A hook that fails there keeps agents from committing.".to_owned(),
@@ -197,21 +197,21 @@ impl RepositoryFact {
             Self::Uncommitted { .. } => "Include a snapshot of them, or commit them first.".to_owned(),
             Self::BehindUpstream { upstream, .. } => format!("Start from `{upstream}`, or run `git pull` first."),
             Self::Diverged { upstream, .. } => format!("Merge `{upstream}` into your branch, or rebase it, before you create the project."),
-            Self::BaseIsMade { .. } => "Choose another base branch if you want none to be made.".to_owned(),
+            Self::BaseIsMade { .. } => "Choose another base branch if you do not want a new local one.".to_owned(),
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
             Self::Submodules { .. } => {
                 "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned()
             }
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
-            Self::Converted { .. } => "Nothing has to be done.".to_owned(),
-            Self::Sparse => "Nothing has to be done, if `git` is installed.".to_owned(),
-            Self::SplitIndex => "Nothing has to be done, if `git` is installed.".to_owned(),
+            Self::Converted { .. } => "Nothing to do.".to_owned(),
+            Self::Sparse => "Nothing to do, if `git` is installed.".to_owned(),
+            Self::SplitIndex => "Nothing to do, if `git` is installed.".to_owned(),
             Self::SignedCommits => {
                 "Use a jail, or a key without a passphrase. Keep the key of the board unlocked: a merge that cannot be signed waits for you."
                     .to_owned()
             }
             Self::CommitHooks { .. } => "Let the setup of worktrees install what they need.".to_owned(),
-            Self::UnusualNames { .. } => "Nothing has to be done.".to_owned(),
+            Self::UnusualNames { .. } => "Nothing to do.".to_owned(),
             Self::LittleSpace { .. } => "Free space, or set `max_parallel_agents` or `worktrees_path` in the configuration.".to_owned(),
         }
     }

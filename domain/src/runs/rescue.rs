@@ -76,7 +76,7 @@ events! {
         Restored "rescue_restored" { reference: String, branch: String }
         /// A person deleted the rescue ref.
         Dropped "rescue_dropped" { reference: String, sha: Sha }
-        /// The rescue ref was removed because its time was over.
+        /// The rescue ref was removed because it expired.
         Expired "rescue_expired" { reference: String, sha: Sha }
     }
 }

@@ -122,7 +122,7 @@ events! {
         /// An external agent reported how much of its context is left, in percent.
         ContextReported "agent_context" { agent: String, percent_left: Option<u64> }
         Left "agent_left" { agent: String }
-        /// It goes on under another name. Live state moves with it, and history keeps the former name.
+        /// It continues under another name. Live state moves with it, and history keeps the former name.
         Renamed "agent_renamed" { agent: String, new_name: String }
     }
 }

@@ -58,7 +58,7 @@ refusals! {
 impl PairingRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::NoHost => "Let a proxy on this machine answer by HTTPS, for example with `tailscale serve --bg PORT`, and add its name to \
+            Self::NoHost => "Run a proxy with HTTPS on this machine, for example with `tailscale serve --bg PORT`, and add its name to \
                              \"allowed_hosts\" in the configuration file."
                 .to_owned(),
             Self::WhichHost { hosts } | Self::OtherHost { hosts, .. } => {

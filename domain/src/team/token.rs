@@ -38,7 +38,7 @@ vocabulary! {
     TokenKind, "kind of token" {
         /// Of a person.
         Human = "human",
-        /// Of a person's own coding agent, which takes no decisions.
+        /// Of a person's own coding agent, which makes no decisions.
         Companion = "companion",
         /// Of a managed agent, for one run.
         Run = "run",

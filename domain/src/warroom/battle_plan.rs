@@ -35,7 +35,7 @@ vocabulary! {
     BattlePlanStatus, "status of a battle plan" {
         /// The aim of the current session.
         Active = "active",
-        /// A newer plan took its place.
+        /// A newer plan replaced it.
         Superseded = "superseded",
         /// The session ended and reached its goals.
         Completed = "completed",

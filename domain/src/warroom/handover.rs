@@ -1,4 +1,4 @@
-//! Handovers: what an agent leaves to its successor before its context is full, or before it leaves for good.
+//! Handovers: what an agent leaves to its successor before its context is full, or before it leaves permanently.
 //!
 //! It must not know whether the files exist, or how a successor reads it.
 

@@ -23,7 +23,7 @@ async fn every_alias_of_a_file_is_one_claim() {
     let absolute = board.sample.top().join("src/lib.rs");
     for alias in ["./src//lib.rs", "SRC/Lib.rs", "src/alias.rs", "src/", "src/*.rs", absolute.to_str().unwrap()] {
         let text = refused(&ole, "claim_file", json!({"file_path": alias})).await;
-        assert!(text.contains("is claimed by mara since ") && text.contains("Work on other files."), "{alias}: {text}");
+        assert!(text.contains("is claimed by mara (since ") && text.contains("Work on other files."), "{alias}: {text}");
     }
     let listed = done(&ole, "get_claims", json!({})).await;
     assert_eq!(listed.data["claims"][0]["path"], "src/lib.rs", "{}", listed.text);
@@ -89,7 +89,7 @@ async fn hook_of_a_coder_claims_what_it_edits() {
         assert_eq!(done(&second, "claim_file", json!({"file_path": unclaimed})).await.text, "", "it is no file of a repository");
     }
     let text = refused(&second, "claim_file", json!({"file_path": in_second})).await;
-    assert!(text.contains(&format!("src/lib.rs is claimed by coder-{} since ", one.task)), "{text}");
+    assert!(text.contains(&format!("src/lib.rs is claimed by coder-{} (since ", one.task)), "{text}");
     let patch = ProjectPatch { claim_mode: Some(ClaimMode::Advisory), ..ProjectPatch::default() };
     board.db.edit_project(&db::Caller::owner(), &board.project.id, patch, None).await.unwrap();
     let warned = done(&second, "claim_file", json!({"file_path": in_second})).await.text;

@@ -1,4 +1,4 @@
-//! The companion of a person at the tools: it edits, holds, starts, steers and waits, takes no decisions, and finds the project of its folder.
+//! The companion of a person at the tools: it edits, holds, starts, steers and waits, makes no decisions, and finds the project of its folder.
 
 use db::Caller;
 use domain::id::TaskId;
@@ -53,11 +53,11 @@ async fn companion_edits_steers_holds_and_starts_a_task() {
     assert!(edited.text.contains("Add two pages") && edited.text.ends_with("It was edited."), "{}", edited.text);
 
     let steered = done(&client, "steer_task", json!({"task_id": coder.task, "message": "Use the old layout"})).await;
-    assert!(steered.text.ends_with("Its agent reads the message after what it does now."), "{}", steered.text);
+    assert!(steered.text.ends_with("Its agent reads the message after its current step."), "{}", steered.text);
     let queued: Vec<String> = board.db.undelivered(&coder.run.run.id).await.unwrap().into_iter().map(|message| message.content).collect();
     assert_eq!(queued, ["Use the old layout"]);
     let interrupted = done(&client, "steer_task", json!({"task_id": coder.task, "message": "Stop that", "interrupt": true})).await;
-    assert!(interrupted.text.ends_with("Its agent is interrupted, and goes on with the message."), "{}", interrupted.text);
+    assert!(interrupted.text.ends_with("Its agent is interrupted, and continues with the message."), "{}", interrupted.text);
 
     let held = done(&client, "hold_task", json!({"task_id": coder.task})).await;
     assert!(held.text.ends_with("It is held. Call start_task to let agents continue."), "{}", held.text);
@@ -78,7 +78,7 @@ async fn wait_ends_with_the_state_the_need_of_a_person_or_the_time() {
     assert_eq!((at_once.data["met"].as_bool(), at_once.data["timed_out"].as_bool()), (Some(true), Some(false)));
     let late = done(&client, "wait_for", json!({"task_id": coder.task, "timeout_seconds": 1})).await;
     assert_eq!((late.data["met"].as_bool(), late.data["timed_out"].as_bool()), (Some(false), Some(true)));
-    assert!(late.text.ends_with("The time is up. Call wait_for again to wait on."), "{}", late.text);
+    assert!(late.text.ends_with("The time is up. Call wait_for again to keep waiting."), "{}", late.text);
 
     let waiting = done(&client, "wait_for", json!({"task_id": coder.task, "until": "change"}));
     let moving = async { board.db.stop_task(&Caller::owner(), &coder.task).await.unwrap() };

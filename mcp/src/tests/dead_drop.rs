@@ -15,7 +15,7 @@ async fn free_text_for_the_project_means_the_own_one() {
     done(&lena, "list_tasks", json!({"project": "kaiju"})).await;
     assert!(refused(&lena, "who", json!({"project": "PROJ-099"})).await.starts_with("project PROJ-099 does not exist."));
     let person = server.modern(PERSON).await;
-    assert!(refused(&person, "who", json!({"project": "kaiju"})).await.starts_with("project: \"kaiju\" is no id of a project."));
+    assert!(refused(&person, "who", json!({"project": "kaiju"})).await.starts_with("project: \"kaiju\" is not the id of a project."));
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ impl ToolDefinition {
         can_use && self.allows(caller)
     }
 
-    /// Whether the tool changes something and the caller may only read, or it decides something and the caller takes no decisions.
+    /// Whether the tool changes something and the caller may only read, or it decides something and the caller makes no decisions.
     pub(crate) fn is_beyond(&self, caller: &Caller) -> bool {
         self.require_rights(caller).is_err()
     }

@@ -78,11 +78,11 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     branch-missing: the branch main does not exist; similar branches: master
         Name an existing local branch as the base.
     branch-not-local: origin/next is a branch of a remote, not a local branch
-        Let the local branch next be made from it: `--make-base`, `"make_base": true`, or `git branch next origin/next`.
+        Create the local branch next from it: `--make-base`, `"make_base": true`, or `git branch next origin/next`.
     branch-not-local: origin/main is a branch of a remote, not a local branch
-        Name the local branch main; the project can begin at its newer upstream.
+        Name the local branch main; the project can start from its newer upstream.
     branch-not-local: v1 is a tag, not a local branch
-        Let the local branch from-v1 be made from it: `--make-base`, `"make_base": true`, or `git branch from-v1 v1`.
+        Create the local branch from-v1 from it: `--make-base`, `"make_base": true`, or `git branch from-v1 v1`.
     no-upstream: main follows no branch of a remote that was fetched
         Fetch, or set it with `git branch --set-upstream-to REMOTE/BRANCH main`.
     upstream-diverged: main has commits that origin/main lacks
@@ -156,7 +156,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     rescue-taken: refs/vibe-relay/rescue/TASK-001 already keeps other work
         Choose another rescue name.
     repository-not-responding: the repository at /home/sam/shop has not responded for 31 seconds
-        Check the drive or network mount that it is on. Work continues by itself when it responds.
+        Check the drive or network mount that it is on. Work continues automatically when it responds.
     repository-busy: other work on the repository at /home/sam/shop has not ended for 60 seconds
         Repeat it when the other work has ended.
     interrupted: the work on the repository was interrupted

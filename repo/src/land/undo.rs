@@ -72,7 +72,7 @@ impl Repository {
                 return Ok(UndoOutcome::Dirty { files });
             }
         }
-        set_reference(&handle, &branch_ref(base_branch), Some(landed), before, "vibe-relay: took a landing back")?;
+        set_reference(&handle, &branch_ref(base_branch), Some(landed), before, "vibe-relay: undid a landing")?;
         Ok(UndoOutcome::Undone)
     }
 

@@ -94,8 +94,8 @@ impl ChoiceRequest<'_> {
 fn undecided() -> String {
     format!(
         "Choose whether agents run in a jail: in the dialog of a new project, or with \"sandbox\" in the configuration. This machine offers a \
-         jail, but the agent program is not signed in by an environment variable. In a jail it can read its sign-in file and not renew it, so \
-         agents may find themselves signed out. {SIGN_IN_BY_ENVIRONMENT}"
+         jail, but the agent program is not signed in by an environment variable. In a jail it can read its sign-in file but not renew it, so \
+         agents may end up signed out. {SIGN_IN_BY_ENVIRONMENT}"
     )
 }
 

@@ -46,7 +46,7 @@ mod tests {
         let net = Knowledge { paths: vec!["src/net/**".to_owned()], body: "It\n<traps> bites".to_owned(), ..item(1, "net") };
         insta::assert_snapshot!(block(&[net, item(2, "port")]), @r"
         <traps>
-        Others met these hazards. The files below `.dead-drop/` say more; do not change them.
+        Others met these hazards. The files in `.dead-drop/` say more; do not change them.
         net (src/net/**): It &lt;traps> bites
         port: It bites
         </traps>

@@ -35,7 +35,7 @@ pub(crate) enum CheckoutError {
     Repository { error: RepoError },
     #[error("the branch {branch} does not exist; send the card back with a comment to start the work again")]
     BranchGone { branch: String },
-    #[error("the branch {branch}, at which this task begins, does not exist; make it again, then press Retry")]
+    #[error("the branch {branch}, from which this task starts, does not exist; create it again, then press Retry")]
     StartGone { branch: String },
     #[error("the base branch {branch} does not exist{}. {}, then press Retry.", similar_branches(near), replace_base(project))]
     BaseMissing { project: ProjectId, branch: String, near: Vec<String> },

@@ -1,5 +1,4 @@
-//! Names on the card what an agent left at work where the end of its run does not reach: below a daemon that was there before, such as a tmux
-//! server or systemd.
+//! Names on the card the processes of an agent that survive its run, because they are below an earlier daemon such as tmux or systemd.
 //!
 //! It must not end anything, because a process may be the human's. Processes in containers have other working folders and are not found.
 
@@ -39,7 +38,7 @@ pub(crate) async fn report(context: &RunContext, run: &Run) -> db::Result<()> {
 
 fn note(run: &RunId, left: &[(i32, String)]) -> String {
     let mut text = format!(
-        "These processes started while {run} was at work and still run in its checkout, below a program that its end does not reach, such as tmux. \
+        "These processes started while {run} was at work and are still running in its checkout, below a program that the end of the run does not reach, such as tmux. \
          Nothing was done to them.\n\n"
     );
     let mut ids = String::new();
@@ -74,7 +73,7 @@ mod tests {
         let run = RunId::new(7);
         let one = [(812, "npm\u{1b}[2J start\n".to_owned())];
         insta::assert_snapshot!(note(&run, &one), @r"
-        These processes started while RUN-007 was at work and still run in its checkout, below a program that its end does not reach, such as tmux. Nothing was done to them.
+        These processes started while RUN-007 was at work and are still running in its checkout, below a program that the end of the run does not reach, such as tmux. Nothing was done to them.
 
             812 npm\u{1b}[2J start\n
 

@@ -46,7 +46,8 @@ pub async fn run(program: &Path, length: Duration) -> io::Result<Outcome> {
         outcome.expect(runs <= max_runs, || format!("{runs} runs of {tasks} tasks"));
         outcome.expect(asking == 0, || format!("{asking} of {tasks} tasks need attention"));
         outcome.figures.push(format!(
-            "{tasks} tasks, {} s with a broken MCP server: {runs} runs, {asking} tasks failed; each card says why it waits",
+            "{tasks} {}, {} s with a broken MCP server: {runs} runs, {asking} tasks failed; each card says why it waits",
+            if tasks == 1 { "task" } else { "tasks" },
             length.as_secs()
         ));
     }

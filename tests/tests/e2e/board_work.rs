@@ -61,7 +61,7 @@ async fn several_cards_are_changed_at_once_and_every_change_is_undone() {
     let order = "[...document.querySelectorAll('[data-status=backlog] [data-task]')].map((card) => card.dataset.task.slice(-1)).join('')";
     browser.press("Move TASK-001").await;
     browser.press("Down").await;
-    browser.shows(".toast", "TASK-001 put after TASK-002").await;
+    browser.shows(".toast", "TASK-001 moved after TASK-002").await;
     browser.until("the card has its new place", &format!("{order} === '2134'")).await;
     browser.press("Undo").await;
     browser.until("the card has its old place", &format!("{order} === '1234'")).await;

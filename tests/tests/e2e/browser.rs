@@ -54,7 +54,7 @@ async fn person_creates_a_project_and_watches_it_complete() {
     browser.press("Land 3").await;
     browser.shows(".land-checks", "Every task was reviewed").await;
     browser.shows(".doc-facts", "3\ntasks").await;
-    browser.press("Read the whole diff").await;
+    browser.press("Read the full diff").await;
     browser.shows(".diff-lines", "Write gamma").await;
     browser.press("Land on main").await;
     let landed = format!("Landed on main at {}", git(&server.repository(), &["rev-parse", "--short=7", "vibe-relay/PROJ-001"]).unwrap());

@@ -177,7 +177,7 @@ async fn walk(server: &TestServer, newcomer: &mut Newcomer<'_>) {
     newcomer.comment("New 5 src/language.rs", "Name the languages.").await;
     newcomer.picture("review").await;
     newcomer.press("Send back with 2 comments").await;
-    newcomer.write("In general", "Nearly there.").await;
+    newcomer.write("General comment", "Nearly there.").await;
     newcomer.picture("send-back").await;
     newcomer.press("Send back").await;
 

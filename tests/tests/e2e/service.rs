@@ -46,7 +46,7 @@ async fn service_is_installed_shown_and_removed() {
     let (installed, text) = run(&server, &["service", "status"]).await;
     assert!(!installed && text.contains("not installed"), "{text}");
     let (installed, text) = run(&server, &["service", "install"]).await;
-    assert!(!installed && text.contains("a board that is not the service already runs"), "{text}");
+    assert!(!installed && text.contains("a board that is not the service is already running"), "{text}");
     assert!(!unit.exists());
     assert!(server.stop().await.unwrap().success());
 

@@ -64,8 +64,8 @@ fn the_page_of_failures_is_fresh_and_a_test_provokes_each() {
     let codes: Vec<&str> = table.iter().map(|row| row.code).collect();
     assert_eq!(codes, PROVOKED.map(|(code, _, _)| code));
     let mut page = "# What goes wrong, and what happens then\n\nFrom `domain/src/runs/failure.rs` and `domain/src/runs/failure/table.rs`: failed \
-        runs, then what keeps a task from its end although no run failed. Test commands have no row, because the reviewer runs them and sends \
-        the task back.\n\n| code | the card says | the runner | you | provoked by |\n|---|---|---|---|---|\n"
+        runs, then obstacles that keep a task from finishing although no run failed. Failing tests have no row, because the reviewer runs them and \
+        sends the task back.\n\n| code | the card says | the runner | you | provoked by |\n|---|---|---|---|---|\n"
         .to_owned();
     for (row, (_, file, test)) in table.iter().zip(PROVOKED) {
         page += &format!("| `{}` | {} | {} | {} | `{test}` in `{file}` |\n", row.code, row.card, row.runner, row.human);

@@ -86,7 +86,7 @@ fn tools() -> Vec<Value> {
 }
 
 /// The audiences, in the order of the columns, from the other snapshot of that test.
-const COLUMNS: [&str; 9] = ["planner", "coder", "reviewer", "orchestrator", "untrusted", "trusted", "lead", "invite", "human"];
+const COLUMNS: [&str; 10] = ["planner", "coder", "reviewer", "orchestrator", "untrusted", "trusted", "lead", "invite", "human", "companion"];
 
 /// The tools of each column.
 fn columns() -> Vec<Vec<String>> {
@@ -114,17 +114,17 @@ fn the_page_of_tools_is_fresh() {
     let (tools, columns) = (tools(), columns());
     assert!(tools.len() > 30 && columns.iter().all(|column| column.len() > 1), "the snapshots were not read");
     let mut page = format!(
-        "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Tools by caller\n\nThe four phases are managed \
-        agents. untrusted, trusted and lead are external agents; invite is a guest before it registers, human the human's own client, companion the coding agent that a person attached. An \
-        external agent may call the tools of the other two columns, and the store refuses what it lacks the right for. A managed agent is listed \
+        "# Tools\n\nThe tools of the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Tools by caller\n\nThe first four columns are managed \
+        agents. untrusted, trusted and lead are external agents; invite is an agent before it registers, human a person's own client, and companion the coding agent that a person attached. An \
+        external agent may also call the tools of the other two kinds; the store refuses those for which it lacks the right. A managed agent sees \
         goal tools once its project has a goal, `ack_handshake` while a handshake is pending, and the other handshake tools while external \
         agents are active.\n\n| tool | {} |\n|---|{}\n",
         COLUMNS.join(" | "),
         "---|".repeat(COLUMNS.len())
     );
     let mut below = "\n## Arguments\n\nA `?` marks an optional argument. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
-        name, whole or short; the token alone identifies the caller. Lists omit these and `project` for callers that do not need them, and the lists of managed agents \
-        also omit other arguments that they have no use for.\n\n| tool | arguments | when |\n|---|---|---|\n"
+        name, whole or short; the token alone identifies the caller. Lists of tools omit these and `project` for callers that do not need them; the lists of managed agents \
+        also omit other arguments that those agents do not need.\n\n| tool | arguments | when |\n|---|---|---|\n"
         .to_owned();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();

@@ -185,7 +185,7 @@ pub(crate) fn PaletteDialog(mode: Mode) -> impl IntoView {
             return "Searching…".to_owned();
         }
         match (rows.with(Vec::len), typed.with(|typed| wants_search(typed))) {
-            (_, true) if answer.with(|answer| answer.failed) => "The search got no answer from the server.".to_owned(),
+            (_, true) if answer.with(|answer| answer.failed) => "The server did not answer the search.".to_owned(),
             (0, true) => "Nothing found. Try fewer or other words.".to_owned(),
             (0, false) => "Type at least two letters.".to_owned(),
             (_, false) if typed.with(|typed| typed.trim().is_empty()) => "Type to find more.".to_owned(),

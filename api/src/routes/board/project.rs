@@ -140,7 +140,7 @@ pub(crate) async fn restore_project(
     Ok(Json(state.db.restore_project(&caller, &id).await?))
 }
 
-/// Delete a project: the runner keeps the unmerged work of its tasks, removes their checkouts, and then all that the board knows of it
+/// Delete a project: the runner keeps the unmerged work of its tasks, removes their checkouts, and then everything that the board knows about it
 ///
 /// The repository and its branches stay as they are.
 #[utoipa::path(
@@ -159,7 +159,7 @@ pub(crate) async fn delete_project(
     Ok(Json(state.db.delete_project(&caller, &id, &deletion.title).await?))
 }
 
-/// Name the folder that the repository of a project was moved to, for every project on it
+/// Set the folder that the repository of a project was moved to, for every project on it
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/relocate",

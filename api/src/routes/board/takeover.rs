@@ -36,7 +36,7 @@ pub(crate) async fn take_over_task(
     view(&state.db, state.db.take_over(&caller, &id, &head).await?, None).await
 }
 
-/// Give a task back to its agents, which are told what changed in its worktree meanwhile
+/// Give a task back to its agents, which are told what changed in its worktree in the meantime
 #[utoipa::path(post, path = "/api/tasks/{id}/give-back", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
 pub(crate) async fn give_back_task(
     State(state): State<AppState>,

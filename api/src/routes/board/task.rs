@@ -75,7 +75,7 @@ pub(crate) async fn change_task(
         return Err(Refusal::invalid(field, "it needs a move", "Set `status` in the same request.").into());
     }
     if sha.is_some() && to != Some(Status::Done) {
-        return Err(Refusal::invalid("sha", "only an approval is of a commit", "Move the task to done, or leave `sha` out.").into());
+        return Err(Refusal::invalid("sha", "only an approval names a commit", "Move the task to done, or omit `sha`.").into());
     }
     let Some(to) = to else { return view(&state.db, state.db.edit_task(&caller, &id, patch).await?, None).await };
     let before = state.db.task(&id).await?;

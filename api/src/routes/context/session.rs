@@ -41,7 +41,7 @@ pub(crate) async fn get_context_use(State(state): State<AppState>, Id(project): 
 
 /// List the context sessions of a project, newest first
 ///
-/// Each project has one by itself, and each plan.
+/// Each project and each plan has one automatically.
 #[utoipa::path(
     get,
     path = "/api/projects/{id}/context-sessions",

@@ -32,7 +32,7 @@ pub(crate) async fn list_checks(State(state): State<AppState>, Id(id): Id<TaskId
     Ok(Json(List { items: state.db.task_checks(&id).await?, next: None }))
 }
 
-/// Get everything that a check printed, as long as it is kept
+/// Get everything that a check printed, while it is kept
 #[utoipa::path(
     get,
     path = "/api/tasks/{id}/checks/output",

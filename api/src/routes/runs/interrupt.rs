@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::extract::{Id, OptionalBody};
 use crate::state::AppState;
 
-/// End the current turn of a running agent; it goes on with a message, or waits for one
+/// End the current turn of a running agent; it continues with a message, or waits for one
 #[utoipa::path(
     post, path = "/api/runs/{id}/interrupt",
     params(("id" = RunId, Path)),

@@ -12,7 +12,7 @@ use crate::extract::{Id, NoBody};
 use crate::routes::board::task::view;
 use crate::state::AppState;
 
-/// Raise the limit that a task waits for: of its run, its project or the day; otherwise that of the task. A raise adds the limit once more
+/// Raise the limit that a task waits for: of its run, its project or the day; otherwise that of the task. A raise adds the original limit once more
 #[utoipa::path(post, path = "/api/tasks/{id}/raise", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
 pub(crate) async fn raise_task_limit(
     State(state): State<AppState>,
@@ -23,7 +23,7 @@ pub(crate) async fn raise_task_limit(
     view(&state.db, state.db.raise_task_limit(&caller, &id).await?, None).await
 }
 
-/// Raise the budget of a project: add it once more
+/// Raise the budget of a project by the original amount
 #[utoipa::path(post, path = "/api/projects/{id}/raise", params(("id" = ProjectId, Path)), responses((status = 200, body = Project)))]
 pub(crate) async fn raise_project_limit(
     State(state): State<AppState>,

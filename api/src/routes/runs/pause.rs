@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::extract::Id;
 use crate::state::AppState;
 
-/// Let no new agent start in a project; agents at work go on
+/// Keep new agents from starting in a project; running agents continue
 #[utoipa::path(post, path = "/api/projects/{id}/pause", params(("id" = ProjectId, Path)), responses((status = 200, body = Project)))]
 pub(crate) async fn pause_project(
     State(state): State<AppState>,
@@ -31,13 +31,13 @@ pub(crate) async fn resume_project(
     Ok(Json(state.db.resume_project(&caller, &id).await?))
 }
 
-/// Let no new agent start in any project; agents at work go on
+/// Keep new agents from starting in any project; running agents continue
 #[utoipa::path(post, path = "/api/pause", responses((status = 200, body = PauseStatus)))]
 pub(crate) async fn pause_all(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<PauseStatus>> {
     Ok(Json(state.db.pause_all(&caller).await?))
 }
 
-/// End the pause of all projects; those paused on their own stay so
+/// End the pause of all projects; projects that were paused one by one stay paused
 #[utoipa::path(post, path = "/api/resume", responses((status = 200, body = PauseStatus)))]
 pub(crate) async fn resume_all(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<PauseStatus>> {
     Ok(Json(state.db.resume_all(&caller).await?))

@@ -17,7 +17,7 @@ use crate::state::AppState;
 
 /// Start the app of a task in its checkout
 ///
-/// The card says when the app answers, and its address. One that runs already stays.
+/// The card says when the app answers, and its address. An app that is already running stays.
 #[utoipa::path(
     post,
     path = "/api/tasks/{id}/preview",
@@ -53,7 +53,7 @@ pub(crate) async fn get_task_app_log(State(state): State<AppState>, Id(id): Id<T
 
 /// Start the app of a project on the tip of its branch
 ///
-/// The project says when the app answers, and its address. One that runs already stays.
+/// The project says when the app answers, and its address. An app that is already running stays.
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/preview",

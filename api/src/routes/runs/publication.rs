@@ -17,9 +17,9 @@ use crate::error::Result;
 use crate::extract::{Body, Id, OptionalBody};
 use crate::state::AppState;
 
-/// Where the branch of a project can be pushed
+/// Get where the branch of a project can be pushed
 ///
-/// It is nowhere if the repository has no remote.
+/// `target` is `null` if the repository has no remote.
 #[utoipa::path(get, path = "/api/projects/{id}/publication", params(("id" = ProjectId, Path)), responses((status = 200, body = PublicationOffer)))]
 pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<PublicationOffer>> {
     let project = state.db.project(&id).await?;
@@ -34,9 +34,9 @@ pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id)
     Ok(Json(PublicationOffer { target: target.map(shown), can_open }))
 }
 
-/// Make an issue a task: title, text and labels come from its host, and the pull request closes it
+/// Turn an issue into a task: title, text and labels come from its host, and the pull request closes it
 ///
-/// The text is marked as that of somebody outside. It is read with `gh` or `glab`.
+/// The text is marked as written by an outsider. It is read with `gh` or `glab`.
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/issues",
@@ -68,7 +68,7 @@ pub(crate) async fn settle_pull_request(
     Ok(Json(state.db.settle_pull_request(&caller, &id).await?))
 }
 
-/// Push the branch of a project to its remote, and open a pull request if that is wanted
+/// Push the branch of a project to its remote, and open a pull request if the request says so
 ///
 /// `git` and `gh` run with the credentials of the person who started the server. A pull request that is open is kept.
 #[utoipa::path(

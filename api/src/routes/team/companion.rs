@@ -12,7 +12,7 @@ use crate::state::AppState;
 
 /// Create the token of your companion
 ///
-/// Your own coding agent uses it at the MCP server: it reads everything, creates, edits, comments, holds, starts and steers, and takes no
+/// Your own coding agent uses it at the MCP server: it reads everything, creates, edits, comments, holds, starts and steers, and makes no
 /// decisions. The HTTP interface does not accept it. Your earlier one is revoked.
 #[utoipa::path(post, path = "/api/companion-token", responses((status = 201, body = CompanionToken)))]
 pub(crate) async fn create_companion_token(

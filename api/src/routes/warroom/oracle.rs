@@ -83,8 +83,8 @@ pub(crate) async fn ask_oracle(
 
 /// Show what the oracle of each zone answered so far
 ///
-/// `context_tokens` is measured: for each answer, the tokens that its oracle had in its context by its last report. The asker would have had to
-/// read so much at most, and read `answer_bytes` instead. `tokens` and `cost_micro_usd` are what the runs of a managed oracle consumed.
+/// `context_tokens` is measured: for each answer, the tokens that its oracle had in its context by its last report. At most, the asker would have
+/// had to read that many; it read `answer_bytes` instead. `tokens` and `cost_micro_usd` are what the runs of a managed oracle consumed.
 #[utoipa::path(
     get,
     path = "/api/projects/{id}/oracle-use",

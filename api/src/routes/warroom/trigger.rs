@@ -40,7 +40,7 @@ pub(crate) async fn give_trigger(
     Ok((StatusCode::CREATED, Json(sent.message)))
 }
 
-/// Take an active order back
+/// Withdraw an active order
 #[utoipa::path(
     post,
     path = "/api/projects/{id}/triggers/withdraw",

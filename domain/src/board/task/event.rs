@@ -29,7 +29,7 @@ events! {
         /// The assignee submitted a result.
         SubmissionStored "result_stored" {}
         Verified "task_verified" { by: String }
-        /// Its session ended before anybody began it, or a lead decided about it.
+        /// Its session ended before anybody started it, or a lead decided about it.
         Aged "task_aged" { old: Option<OldTask> }
         /// The task was linked to a goal, or unlinked.
         Linked "task_linked" { goal: Option<GoalId> }

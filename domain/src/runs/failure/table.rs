@@ -44,7 +44,7 @@ impl Obstacle {
             Self::Conflict => "Sends the task back to its coder with the paths of the conflict. That counts as a rejection.",
             Self::ChecksFailed => {
                 "Sends the task back to its coder with the end of the output. That counts as a rejection. A check that fails on a merge runs once more \
-                 before."
+                 first."
             }
             Self::ChecksNotRun => "Starts no reviewer and merges nothing. The card needs you. No attempt is used.",
             Self::RepositoryChanged => "Merges nothing and starts no agent of the project. The card needs you.",

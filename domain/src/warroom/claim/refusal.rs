@@ -20,7 +20,7 @@ refusals! {
         WholeRepository => Unprocessable "claim-whole-repository",
         #[error("{path} is inside the .git folder")]
         GitFolder { path: String } => Unprocessable "claim-git-folder",
-        #[error("{path} is claimed by {holder} since {}, and {} in line", since.clock(), place(*.ahead))]
+        #[error("{path} is claimed by {holder} (since {}), and {} in line", since.clock(), place(*.ahead))]
         Taken { path: String, holder: String, since: Timestamp, ahead: usize } => Conflict "claim-taken",
         #[error("{path} is claimed by {holder}, and neither of you can continue: {waiting} waits for {wanted}, which you hold")]
         Deadlock { path: String, holder: String, waiting: String, wanted: String } => Conflict "claim-deadlock",

@@ -28,7 +28,7 @@ impl KnowledgeRefusal {
         match self {
             Self::Topic { .. } => "Give up to 60 lower-case letters, digits and -, such as upstream-deps.".to_owned(),
             Self::Hunch { .. } => {
-                "Confirm it first, and say what is so. Until then put it into your notes with write_note, or into a comment.".to_owned()
+                "Confirm it first, and state it as a fact. Until then, put it into your notes with write_note, or into a comment.".to_owned()
             }
             Self::NoEvidence => {
                 "Cite src/lib.rs:12, or give the command after \"$ \" with its output below. Put hunches into your notes with write_note.".to_owned()

@@ -14,7 +14,7 @@ refusals! {
         OwnZone { zone: String } => Conflict "own-zone",
         #[error("{task} has questions that are not answered ({open})")]
         Unanswered { task: TaskId, open: u32 } => Conflict "questions-open",
-        #[error("the oracle of the zone {zone} is started by the runner, and answers questions alone")]
+        #[error("the oracle of the zone {zone} is started by the runner, and only answers questions")]
         NoMailbox { zone: String } => Conflict "managed-oracle",
     }
 }

@@ -72,7 +72,7 @@ struct Subtask {
     phase: Option<AgentKind>,
     #[serde(default)]
     depends_on: Vec<DependsOn>,
-    /// Paths it will change, as src/parser/.
+    /// Paths it will change (src/parser/).
     #[serde(default)]
     files: Vec<String>,
 }

@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "start_task",
-        description: "Call this to let agents work on a task that is held, or to try again one that needs the person. Its dependencies still come first.",
+        description: "Call this to let agents work on a task that is held, or to retry one that needs the person. Its dependencies still come first.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: PERSONS,
@@ -47,7 +47,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "steer_task",
-        description: "Call this to tell the agent of a task something. With interrupt it ends what it does first. Without an agent at work, the next one reads it as a comment.",
+        description: "Call this to send a message to the agent of a task. With interrupt, it first ends what it is doing. If none is running, the next reads it as a comment.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: PERSONS,
@@ -101,7 +101,7 @@ struct SteerTask {
     #[schemars(with = "String")]
     task_id: TaskId,
     message: String,
-    /// Whether the agent ends what it does now.
+    /// Whether the agent ends what it is doing.
     #[serde(default)]
     interrupt: bool,
 }
@@ -112,11 +112,11 @@ async fn steer_task(call: Call, given: SteerTask) -> Result<Answer, Failure> {
     let told = match card.run.filter(|run| !run.stopping) {
         Some(run) if interrupt => {
             call.db.interrupt_run(&call.caller, &run.id, Some(&message)).await?;
-            "Its agent is interrupted, and goes on with the message."
+            "Its agent is interrupted, and continues with the message."
         }
         Some(run) => {
             call.db.message_run(&call.caller, &run.id, &message).await?;
-            "Its agent reads the message after what it does now."
+            "Its agent reads the message after its current step."
         }
         None => {
             call.db.add_comment(&call.caller, &task_id, &message, None).await?;

@@ -77,9 +77,9 @@ async fn wait_for(call: Call, given: WaitFor) -> Result<Answer, Failure> {
 fn answer(card: &Card, awaited: Awaited, end: Option<WaitEnd>) -> Answer {
     let outcome = match end {
         Some(WaitEnd::Met) => "The wait is over.",
-        Some(WaitEnd::NeedsPerson) => "It needs a person, and does not continue before. Tell them.",
-        Some(WaitEnd::Finished) => "It is finished, so this state is not reached any longer.",
-        None => "The time is up. Call wait_for again to wait on.",
+        Some(WaitEnd::NeedsPerson) => "It needs a person before it can continue. Tell them.",
+        Some(WaitEnd::Finished) => "It is finished, so it will not reach this state.",
+        None => "The time is up. Call wait_for again to keep waiting.",
     };
     let is_met = end == Some(WaitEnd::Met);
     let data = json!({"task": format::data(card, &[]), "until": awaited, "met": is_met, "timed_out": end.is_none()});

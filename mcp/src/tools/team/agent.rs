@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "deregister",
-        description: "Call this when you leave for good; handshakes stop waiting for you. A lead may remove another agent by name.",
+        description: "Call this when you leave permanently; handshakes stop waiting for you. A lead may remove another agent by name.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
@@ -249,6 +249,6 @@ async fn rename(call: Call, given: Rename) -> Result<Answer, Failure> {
         None => call.name()?,
     };
     let agent = call.db.rename_agent(&call.caller, &project, &name, &given.new_name).await?;
-    let text = format!("{name} is now {}. Messages to the former name reach it, and its token goes on.", agent.name);
+    let text = format!("{name} is now {}. Messages to the former name reach it, and its token remains valid.", agent.name);
     Ok(Answer::new(text, json!({"agent_name": agent.name, "agent": format::agent(&agent)})))
 }

@@ -23,7 +23,7 @@ const AUDIENCE: Audience =
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "check_activity",
-        description: "Call this to see whether an agent is at work: when its claimed files, else those of its zone, its tasks and its calls changed last.",
+        description: "Call this to see whether an agent is at work: when its claimed files (or those of its zone), its tasks and its calls last changed.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: AUDIENCE,

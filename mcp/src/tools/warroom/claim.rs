@@ -149,7 +149,8 @@ async fn get_claims(call: Call, given: GetClaims) -> Result<Answer, Failure> {
     let zone = |path: &ClaimPath| zone_of(&zones, path).map(|zone| zone.name.as_str());
     let place = |path: &ClaimPath| zone(path).map_or_else(|| path.to_string(), |zone| format!("{path} (zone {zone})"));
     let held = claims.claims.iter().map(|Claim { path, agent, claimed_at, .. }| format!("{}: {agent} since {}", place(path), claimed_at.clock()));
-    let waits = claims.waits.iter().map(|ClaimWait { path, agent, since, .. }| format!("{}: {agent} waits since {}", place(path), since.clock()));
+    let waits =
+        claims.waits.iter().map(|ClaimWait { path, agent, since, .. }| format!("{}: {agent} has been waiting since {}", place(path), since.clock()));
     let mut text = held.chain(waits).collect::<Vec<_>>().join("\n");
     if text.is_empty() {
         text += "No claims.";

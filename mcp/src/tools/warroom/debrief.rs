@@ -67,7 +67,7 @@ async fn end_session(call: Call, given: EndSession) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
     let ended = call.db.end_session(&call.caller, &project).await?;
     let waiting = ended.waiting.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let mut text = "The session has ended, and the next one begins with a new battle plan.".to_owned();
+    let mut text = "The session has ended, and the next one starts with a new battle plan.".to_owned();
     if !waiting.is_empty() {
         text += &format!(
             " These tasks wait, so decide first whether they are still needed: {waiting}. Call update_task for each, with the status stale, obsolete or ready."

@@ -55,7 +55,7 @@ fn for_managed(_: AgentKind, properties: &mut JsonObject) -> &'static str {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FenixDown {
-    /// Files of the repository that you wrote for your successor, or that it must read first. They have to exist.
+    /// Files of the repository that you wrote for your successor, or that it must read first. They must exist.
     #[schemars(with = "Vec<String>")]
     #[serde(default, deserialize_with = "arguments::list")]
     files: Vec<String>,

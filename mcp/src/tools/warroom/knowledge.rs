@@ -37,7 +37,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "write_trap",
-        description: "Call this when you met a hazard that others would meet too, with the files that it is about.",
+        description: "Call this when you meet a hazard that others would meet too, with the files that it is about.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: EVERYONE,
@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "read_intel",
-        description: "Call this to read intel and traps that you have not read, or those of one topic. An oracle has to before it sends.",
+        description: "Call this to read intel and traps that you have not read, or those of one topic. Required before an oracle sends.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: ORACLES,

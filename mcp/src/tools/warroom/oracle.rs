@@ -103,10 +103,10 @@ fn text(question: &OracleQuestion, is_away: bool) -> String {
         }
         (None, false) if question.waits.is_some() => {
             let why = question.waits.as_deref().unwrap_or_default();
-            format!("{oracle} is not started yet ({why}), and answers question #{id} later. Go on without the answer, or read the files yourself.")
+            format!("{oracle} is not started yet ({why}), and answers question #{id} later. Continue without the answer, or read the files yourself.")
         }
-        (None, true) => format!("{oracle} is away and reads question #{id} later. Go on without the answer, or read the files yourself."),
-        (None, false) => format!("{oracle} has not answered question #{id} yet. Go on; the answer arrives as a message."),
+        (None, true) => format!("{oracle} is away and reads question #{id} later. Continue without the answer, or read the files yourself."),
+        (None, false) => format!("{oracle} has not answered question #{id} yet. Continue; the answer arrives as a message."),
     }
 }
 
@@ -121,10 +121,11 @@ mod tests {
             "asked_at": "2026-01-31T09:05:00.000Z", "answer": null,
         }))
         .unwrap();
-        assert_eq!(text(&question, false), "ivy has not answered question #7 yet. Go on; the answer arrives as a message.");
-        assert_eq!(text(&question, true), "ivy is away and reads question #7 later. Go on without the answer, or read the files yourself.");
+        assert_eq!(text(&question, false), "ivy has not answered question #7 yet. Continue; the answer arrives as a message.");
+        assert_eq!(text(&question, true), "ivy is away and reads question #7 later. Continue without the answer, or read the files yourself.");
         let waits = OracleQuestion { waits: Some("paused by a human".to_owned()), ..question };
-        let why = "ivy is not started yet (paused by a human), and answers question #7 later. Go on without the answer, or read the files yourself.";
+        let why =
+            "ivy is not started yet (paused by a human), and answers question #7 later. Continue without the answer, or read the files yourself.";
         assert_eq!(text(&waits, false), why);
     }
 

@@ -15,7 +15,7 @@ use crate::tools::managed::Managed;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "withdraw_trigger",
-    description: "Call this as a lead to take an order back that lasts: retreat, moon_crash, hot_zone or sitrep. cold_start lists those that are active.",
+    description: "Call this as a lead to withdraw an order that lasts: retreat, moon_crash, hot_zone or sitrep. cold_start lists those that are active.",
     effect: Effect::Writes,
     admission: Admission::Store,
     audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
@@ -39,5 +39,5 @@ struct WithdrawTrigger {
 async fn withdraw_trigger(call: Call, given: WithdrawTrigger) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
     let trigger = call.db.withdraw_trigger(&call.caller, &project, given.word, given.target.as_deref()).await?;
-    Ok(Answer::new(format!("The order {} is withdrawn, and its agents were told.", trigger.word), json!({"trigger": trigger})))
+    Ok(Answer::new(format!("The order {} is withdrawn, and its agents were notified.", trigger.word), json!({"trigger": trigger})))
 }

@@ -36,7 +36,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "propose_zones",
-        description: "Call this as a lead to get proposals of zones, from the file CODEOWNERS or from the code map. It sets none.",
+        description: "Call this as a lead to get proposals of zones, from the file CODEOWNERS or from the code map. Nothing is set.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::of(PLANNERS).listed_for(Need::Never), human: true, external: External::Leads, invite: false },

@@ -53,7 +53,7 @@ async fn unapproved_commits_block_merges_until_accepted() {
     merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     assert_eq!((attention.kind, attention.tip.as_ref()), (AttentionKind::Repository, Some(&tip)));
-    insta::assert_snapshot!(named(&attention.detail, &[("TIP", &tip), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: TIP “Nothing to see” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("TIP", &tip), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: TIP “Nothing to see” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues automatically.");
     assert_eq!((board.tip(BRANCH), board.project().await.integration_head), (Some(tip.clone()), Some(left)));
     let seq = board.db.latest();
     merge(&board.context(), &task).await.unwrap();
@@ -196,7 +196,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     let merged = board.repository().parents_of(&left).unwrap().remove(1);
-    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues automatically.");
     let kept = format!("refs/vibe-relay/rescue/PROJ-001/{}", &left[..12]);
     assert_eq!(board.kept(&kept, "a").as_deref(), Some("a"), "`git gc` spares it");
     assert!(board.db.owns_reference(&board.project.git_dir, &kept).await.unwrap());
@@ -206,7 +206,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.context(), &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
-    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam Sample; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam Sample; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues automatically.");
     board.db.retry_task(&Caller::owner(), &task, Default::default()).await.unwrap();
     merge(&board.context(), &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);

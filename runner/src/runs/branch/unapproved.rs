@@ -34,7 +34,7 @@ impl Display for UnapprovedCommits {
             findings.push(format!("lacks merged commits: {}", listed(&self.lost)));
         }
         let restore = match &self.recorded_tip {
-            Some(recorded_tip) => format!(", or restore it with `git branch -f {} {recorded_tip}`: work then continues by itself", self.branch),
+            Some(recorded_tip) => format!(", or restore it with `git branch -f {} {recorded_tip}`: work then continues automatically", self.branch),
             None => {
                 findings.push("was last recorded at a commit that the repository no longer has".to_owned());
                 String::new()

@@ -62,14 +62,14 @@ async fn red_check_on_a_merge_runs_once_more_and_then_returns_the_work_with_its_
     let shown = comment.content.replace(&sha, "SHA").replace(&checked.beside("").display().to_string(), "@/");
     let shown: String = shown.lines().map(|line| line.split(" after ").next().unwrap_or(line)).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(shown, @r"
-    SHA was approved, but merged into vibe-relay/PROJ-001 it fails these checks:
+    SHA was approved, but when merged into vibe-relay/PROJ-001 it fails these checks:
 
     `echo run >> @/runs; echo expected 1, found 2; exit 3` failed twice
 
         expected 1, found 2
         (exit code 3)
 
-    Merge vibe-relay/PROJ-001 into this branch, repair what they show, run them yourself, commit, and move the task to review again.
+    Merge vibe-relay/PROJ-001 into this branch, fix what they show, run them yourself, commit, and move the task to review again.
     ");
 }
 

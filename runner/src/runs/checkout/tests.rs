@@ -54,7 +54,7 @@ async fn task_begins_at_the_branch_that_was_chosen_until_it_has_one_of_its_own()
     let task = board.db.create_task(&Caller::owner(), &board.project.id, new).await.unwrap().card.id;
     board.delete_branch("my-idea");
     let error = board.plan_checkout(&task, AgentKind::Coder).await.unwrap_err();
-    assert_eq!(error.to_string(), "the branch my-idea, at which this task begins, does not exist; make it again, then press Retry");
+    assert_eq!(error.to_string(), "the branch my-idea, from which this task starts, does not exist; create it again, then press Retry");
     board.sample.set_branch("my-idea", &idea);
     let (path, work) = board.work(&task, &[("rest.txt", "the rest")]).await;
     assert!(path.join("idea.txt").exists());

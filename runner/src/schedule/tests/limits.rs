@@ -120,6 +120,6 @@ fn attention_names_its_limit_and_the_next_step() {
     assert_eq!((attention.kind, attention.limit), (AttentionKind::Budget, Some(LimitScope::Project)));
     assert_eq!(
         attention.detail,
-        "Stopped at a limit: the project used $101.00 of $100.00. No attempt was used. Press Raise, and agents go on with all its tasks."
+        "Stopped at a limit: the project used $101.00 of $100.00. No attempt was used. Press Raise, and agents continue all its tasks."
     );
 }

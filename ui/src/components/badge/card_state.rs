@@ -208,7 +208,7 @@ pub(crate) fn waiting(why: &WaitReason, time: impl Fn(Timestamp) -> String) -> S
         WaitReason::BlockedBy { tasks } => format!("After {}", tasks.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")),
         WaitReason::Backoff { until, after } => format!("Retries at {} ({})", time(*until), after.sentence()),
         WaitReason::Parked { reason, until: Some(until) } => {
-            format!("{}, goes on at {}", sentence(reason.sentence()).trim_end_matches('.'), time(*until))
+            format!("{}, continues at {}", sentence(reason.sentence()).trim_end_matches('.'), time(*until))
         }
         why => sentence(&why.sentence()).trim_end_matches('.').to_owned(),
     }

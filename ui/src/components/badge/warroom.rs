@@ -98,9 +98,9 @@ pub(crate) const fn plan_badge(status: BattlePlanStatus) -> (&'static str, Tone)
 pub(crate) const fn plan_end_label(status: BattlePlanStatus) -> &'static str {
     match status {
         BattlePlanStatus::Active => "It is what agents work on.",
-        BattlePlanStatus::Superseded => "A newer plan took its place.",
-        BattlePlanStatus::Completed => "Its goals are reached.",
-        BattlePlanStatus::Abandoned => "Its goals are not reached.",
+        BattlePlanStatus::Superseded => "A newer plan replaced it.",
+        BattlePlanStatus::Completed => "Its goals were reached.",
+        BattlePlanStatus::Abandoned => "Its goals were not reached.",
         BattlePlanStatus::Obsolete => "The requirements changed.",
     }
 }

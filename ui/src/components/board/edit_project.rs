@@ -82,7 +82,7 @@ fn ReviewField(review: RwSignal<ReviewPolicy>) -> impl IntoView {
             >
                 {options.collect_view()}
             </select>
-            <p class="hint">"Nothing is merged before they approve it."</p>
+            <p class="hint">"Nothing is merged until they approve it."</p>
         </div>
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn ProjectMenu() -> impl IntoView {
         items
     };
     view! {
-        <MenuButton label="More of the project" drawing=MORE items=items />
+        <MenuButton label="More about the project" drawing=MORE items=items />
         {move || editing.get().map(|project| {
             let close = Callback::new(move |()| editing.set(None));
             lazy(move || parts::edit_project_dialog(project.clone(), close))

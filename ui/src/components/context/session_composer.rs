@@ -73,7 +73,7 @@ pub(crate) fn SessionComposer(session: ContextSessionId, replying_to: RwSignal<O
                 dir="auto"
                 hidden=move || previewing.get()
                 aria-label="Finding"
-                placeholder="Add a finding. It interrupts no agent."
+                placeholder="Add a finding. It does not interrupt any agent."
                 prop:value=text
                 on:input:target=move |event| text.set(event.target().value())
                 on:keydown=on_key

@@ -73,7 +73,7 @@ pub(crate) fn SessionResults(session: ContextSessionId, words: RwSignal<String>)
     let status = move || {
         answer.with(|answer| match answer {
             None => "Searching…".to_owned(),
-            Some(None) => "The search got no answer from the server.".to_owned(),
+            Some(None) => "The server did not answer the search.".to_owned(),
             Some(Some(found)) => match found.len() {
                 0 => "Nothing found. Try fewer or other words.".to_owned(),
                 1 => "1 message".to_owned(),

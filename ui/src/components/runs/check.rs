@@ -52,7 +52,7 @@ fn Stage(task: TaskId, stage: StageResults) -> impl IntoView {
 #[component]
 fn CheckRow(task: TaskId, result: CheckResult) -> impl IntoView {
     let tone = if result.outcome == CheckOutcome::Passed { Tone::Good } else { Tone::Bad };
-    let (sentence, label) = (result.sentence(), format!("Whole output of {}", result.command));
+    let (sentence, label) = (result.sentence(), format!("Full output of {}", result.command));
     let output = check_output_address(&task, result.id);
     view! {
         <details class="attempt">

@@ -55,7 +55,7 @@ fn Offer(target: PublicationTarget, can_open: bool) -> impl IntoView {
     let (client, data, sending) = (Client::from_context(), ProjectData::from_context(), Sending::new());
     let PublicationTarget { remote, url, branch, base_branch, repository } = target;
     let publish = move |pull_request| sending.run(client.publish(data.project(), pull_request), |_| {});
-    let about = format!("Pushes {branch} to {url} with your own git credentials. {base_branch} stays as it is here and there.");
+    let about = format!("Pushes {branch} to {url} with your own git credentials. {base_branch} stays as it is, here and on the remote.");
     let pull_request = repository.map(|repository| {
         let program = HostKind::of(&repository).program();
         let about = format!("Pushes the branch, opens a pull request to {base_branch} of {repository} with {program}, and follows it");

@@ -72,7 +72,7 @@ fn HostChoice(hosts: Vec<String>, host: RwSignal<String>) -> impl IntoView {
 #[component]
 fn NoHost(close: Callback<()>) -> impl IntoView {
     view! {
-        <p>"The board listens on this machine only. A phone reaches it through a proxy here that answers by HTTPS, such as Tailscale:"</p>
+        <p>"The board listens on this machine only. A phone reaches it through a proxy with HTTPS on this machine, such as Tailscale:"</p>
         <CopyField label="1. Let a proxy forward requests" text=format!("tailscale serve --bg {}", port()) />
         <CopyField label="2. Allow its name in the configuration file" text=ALLOWED_HOSTS.to_owned() />
         <p class="hint">"The running board rereads the file at once. Then open this dialog again."</p>

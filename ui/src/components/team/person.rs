@@ -42,7 +42,8 @@ pub(crate) fn Persons(
         });
     });
     let manages = Reader::current().may(Right::Administer);
-    let hint = if manages { "Members work on the board as you do. Viewers only read." } else { "The owner adds people and changes their roles." };
+    let hint =
+        if manages { "Members can work on the board as you do. Viewers can only read." } else { "The owner adds people and changes their roles." };
     let dialogs = move || match dialog.get() {
         PersonDialog::None => ().into_any(),
         PersonDialog::Add => view! { <NewPersonDialog changed=changed close=close /> }.into_any(),

@@ -140,7 +140,7 @@ fn NewPlanDialog(close: Callback<()>) -> impl IntoView {
     });
     view! {
         <TextDialog title="Set a plan" verb="Set the plan" label="Goals, priorities and the order of the work" draft_key=format!("plan/{}", data.project()) send=send ready=ready close=close>
-            <p class="soft">"It replaces the active plan of the same reach. Agents read it before they give out or take work."</p>
+            <p class="soft">"It replaces the active plan of the same scope. Agents read it before they give out or take work."</p>
             <div class="choices" role="radiogroup" aria-label="Reach">{choices}</div>
             <Show when=move || is_zone.get()>
                 <TextField id="plan-zone" label="Zone" value=zone max_length=60 placeholder="audio" mono=true />

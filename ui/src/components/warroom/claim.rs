@@ -94,7 +94,7 @@ pub(crate) fn ClaimsSection() -> impl IntoView {
             failure=claims.failure
             empty=Signal::derive(move || all.with(Vec::is_empty))
             empty_heading="No file is held"
-            empty_hint="An agent holds a file from its first edit until its work is merged, so that no other agent edits it meanwhile."
+            empty_hint="An agent holds a file from its first edit until its work is merged, so that no other agent edits it in the meantime."
         >
             <ul class="room-list">
                 <For each=shown key=|held| held.claim.id let:held>

@@ -71,7 +71,7 @@ fn Proposal(formation: Formation, limit: Memo<Option<u32>>, applying: RwSignal<O
         let allowed = formation.max_parallel_agents;
         view! {
             <p class="soft small-text">
-                {format!("The configuration allows {} of all projects at the same time. For this proposal, write into it: ", counted(allowed.into(), "agent"))}
+                {format!("The configuration allows {} in all projects at the same time. For this proposal, add this line to it: ", counted(allowed.into(), "agent"))}
                 <code class="mono">{line.clone()}</code>
             </p>
         }

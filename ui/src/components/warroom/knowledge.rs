@@ -87,7 +87,7 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
     // Outside of the list, whose items come and go.
     let open = RwSignal::new(None::<Open>);
     let tools = view! {
-        <FilterSelect label="What is shown" all="All that holds" offered=choices() chosen=Signal::derive(move || shown.get().value()) choose=choose />
+        <FilterSelect label="Items to show" all="All current ones" offered=choices() chosen=Signal::derive(move || shown.get().value()) choose=choose />
         {Reader::may_write().then(|| view! {
             <button type="button" class="button small" on:click=move |_| open.set(Some(Open::New))>"Write down"</button>
         })}
@@ -102,7 +102,7 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
             loaded=Signal::derive(move || list.is_loaded())
             failure=list.list.failure
             empty=Signal::derive(move || list.is_empty())
-            empty_heading=Signal::derive(move || if is_unfiltered() { "Nothing written down yet" } else { "No such item" })
+            empty_heading=Signal::derive(move || if is_unfiltered() { "Nothing written down yet" } else { "No matching items" })
             empty_hint="Findings and traps are kept here with their evidence, so that nobody has to rediscover them. Write down what the next agent has to know."
         >
             <ul class="room-list">

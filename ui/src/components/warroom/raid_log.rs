@@ -65,7 +65,7 @@ pub(crate) fn LogSection() -> impl IntoView {
             loaded=Signal::derive(move || log.is_loaded())
             failure=log.list.failure
             empty=Signal::derive(move || log.is_empty())
-            empty_heading=Signal::derive(move || if filter.get().is_some() { "No such entry" } else { "Nothing logged yet" })
+            empty_heading=Signal::derive(move || if filter.get().is_some() { "No matching entries" } else { "Nothing logged yet" })
             empty_hint="Agents write down here what they decided and found, for those who come later."
         >
             <ol class="room-list">

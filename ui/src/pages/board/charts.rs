@@ -65,7 +65,7 @@ fn charts(statistics: &ProjectStatistics) -> Vec<ChartData> {
         chart("Cycle time", "Average time from the first agent until the task was done.", Shape::Lines, &TIMES, time, |day| {
             mean(day.cycle_seconds, day)
         }),
-        chart("Waiting time", "Average part of the cycle time without an agent.", Shape::Lines, &TIMES, time, |day| mean(day.wait_seconds, day)),
+        chart("Waiting time", "Average share of the cycle time without an agent.", Shape::Lines, &TIMES, time, |day| mean(day.wait_seconds, day)),
     ]
 }
 

@@ -132,7 +132,7 @@ fn detail(decision: &Decision) -> String {
         Decision::Review { detail, .. } | Decision::Attention { detail, .. } | Decision::Budget { detail, .. } => sentence(detail),
         Decision::PullRequest { detail, .. } => sentence(detail),
         Decision::BaseNotFetched { detail, .. } => {
-            format!("{} Its last known commit counts until a fetch succeeds, which is tried again by itself.", sentence(detail))
+            format!("{} Its last known commit counts until a fetch succeeds, which is retried automatically.", sentence(detail))
         }
         Decision::Plan { .. } => "Nothing starts until you start the plan.".to_owned(),
         Decision::Land { tasks, .. } => format!("{tasks} {} merged into the project branch.", plural(*tasks, "task is", "tasks are")),

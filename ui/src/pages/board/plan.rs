@@ -135,7 +135,7 @@ fn PlanList(view: RwSignal<Option<PlanView>>, adding: RwSignal<bool>, pointed: R
                 </button>
             })}
             <button type="button" class="button quiet small" on:click=move |_| all_open.update(|open| *open = !*open)>
-                {move || if all_open.get() { "Fold all" } else { "Open all" }}
+                {move || if all_open.get() { "Collapse all" } else { "Expand all" }}
             </button>
         </div>
         <ol class="plan" aria-label="Planned tasks" data-status=UNSTARTED.as_str()>

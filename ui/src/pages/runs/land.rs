@@ -288,7 +288,7 @@ fn LandedHead(landing: Landing) -> impl IntoView {
         count(landing.commits, "commit"),
         match (landing.undone_at, &landing.pull_request) {
             (Some(at), _) => format!("Undone at {}.", local_time(at)),
-            (None, Some(_)) => format!("Pull to have it on {} here.", landing.base_branch),
+            (None, Some(_)) => format!("Pull to get it on {} here.", landing.base_branch),
             (None, None) => "Nothing was pushed.".to_owned(),
         }
     );
@@ -323,7 +323,7 @@ fn UndoButton(landing: Landing) -> impl IntoView {
         store.project.with(|project| project.as_ref().and_then(|project| project.landed.as_ref()).is_some_and(|last| last.id == number))
     });
     let about = format!(
-        "Sets {} back to {}, and the files of your checkout of it. Refused once it was pushed.",
+        "Sets {} back to {}, and the files of your checkout of it. This is refused once it has been pushed.",
         landing.base_branch,
         short(&landing.before_sha)
     );

@@ -104,7 +104,7 @@ fn Start() -> impl IntoView {
             <Icon drawing=TRIANGLE />
             {move || format!("Start {}", counted(store.plan.with(Vec::len), "task"))}
         </button>
-        <p id="start-about" class="faint small-text">"You can add, change and cancel tasks later. Nothing reaches the base branch before you land it."</p>
+        <p id="start-about" class="faint small-text">"You can add, change and cancel tasks later. Nothing reaches the base branch until you land it."</p>
     }
 }
 

@@ -137,7 +137,7 @@ fn SendBackDialog(close: Callback<()>, outdated: Callback<()>, leave: Leave) -> 
             leave.go(review);
         });
     };
-    let label = if has_comments { "In general (optional)" } else { "What to change" };
+    let label = if has_comments { "General comment (optional)" } else { "What to change" };
     view! {
         <Dialog title=format!("Send {} back", review.task()) close=close>
             <Form verb="Send back" ready=Signal::derive(move || has_comments || has_text(words)) sending=sending submit=submit close=close>

@@ -142,7 +142,7 @@ fn ChangedFiles(files: Vec<FileDiff>, size: DiffSize, landing: Option<i64>, diff
                         aria-expanded=move || diff.get().to_string()
                         on:click=move |_| diff.update(|diff| *diff = !*diff)
                     >
-                        {move || if diff.get() { "List the files" } else { "Read the whole diff" }}
+                        {move || if diff.get() { "List the files" } else { "Read the full diff" }}
                     </button>
                 })}
             </header>
