@@ -1,5 +1,7 @@
 //! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts. Must not know the protocol.
 
+mod startup_pages;
+
 use std::path::{Path, PathBuf};
 
 use domain::id::TaskId;
@@ -28,5 +30,8 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, companio
         hint.into_iter().for_each(output::hint);
         token
     };
+    if let Err(error) = startup_pages::release() {
+        tracing::debug!(%error, "the memory of the start was kept");
+    }
     Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: own_token, git_dir: token::git_dir_here(), structured }).await?)
 }

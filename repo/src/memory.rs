@@ -3,9 +3,11 @@
 use crate::error::{Attempt, RepoError};
 
 /// The largest part of a pack that is mapped at once. By default that is the whole pack, and what was read of it counts as memory of the server.
-const MAX_WINDOW_BYTES: usize = 16 << 20;
+const MAX_WINDOW_BYTES: usize = 8 << 20;
 /// The most that is mapped of all packs.
-const MAX_MAPPED_BYTES: usize = 64 << 20;
+const MAX_MAPPED_BYTES: usize = 32 << 20;
+/// The most that libgit2 keeps of trees, commits and tags that it read. By default, that is 256 MB.
+const MAX_CACHED_BYTES: nix::libc::ssize_t = 16 << 20;
 /// The heaps that threads share. By default, there are eight for each processor, and each keeps what its largest work needed.
 #[cfg(target_env = "gnu")]
 const MAX_HEAPS: i32 = 2;
@@ -30,7 +32,9 @@ pub fn limit_memory() -> Result<(), RepoError> {
             // A setting that is refused costs memory and nothing else.
             nix::libc::mallopt(setting, value);
         }
-        git2::opts::set_mwindow_size(MAX_WINDOW_BYTES).and_then(|()| git2::opts::set_mwindow_mapped_limit(MAX_MAPPED_BYTES))
+        git2::opts::set_cache_max_size(MAX_CACHED_BYTES)
+            .and_then(|()| git2::opts::set_mwindow_size(MAX_WINDOW_BYTES))
+            .and_then(|()| git2::opts::set_mwindow_mapped_limit(MAX_MAPPED_BYTES))
     };
     limited.attempting(|| "limit the memory for repositories".to_owned())
 }

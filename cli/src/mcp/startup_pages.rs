@@ -1,0 +1,121 @@
+//! Gives back the memory that only the start of a long-lived bridge needed: pages of this program and its libraries, which any later use reads
+//! from the file again. Must not know what the process does.
+
+use std::fs;
+use std::io;
+
+/// A read-only mapping of a file that has no page of its own.
+#[derive(Debug, PartialEq, Eq)]
+struct Mapping {
+    start: usize,
+    length: usize,
+}
+
+/// Returns the pages to the system, and lets later uses read single pages instead of their surroundings. Other systems than Linux keep them.
+///
+/// # Errors
+/// When the kernel does not list the mappings of this process, or refuses the advice. Nothing but memory is lost.
+pub(super) fn release() -> io::Result<()> {
+    if cfg!(not(target_os = "linux")) {
+        return Ok(());
+    }
+    for mapping in mappings(&fs::read_to_string("/proc/self/smaps")?) {
+        advise(&mapping)?;
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "advice about memory has no other interface")]
+fn advise(mapping: &Mapping) -> io::Result<()> {
+    use rustix::mm::{Advice, madvise};
+    let start = std::ptr::without_provenance_mut(mapping.start);
+    for advice in [Advice::Random, Advice::LinuxDontNeed] {
+        // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged.
+        unsafe { madvise(start, mapping.length, advice) }?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise(_: &Mapping) -> io::Result<()> {
+    Ok(())
+}
+
+/// The mappings of `/proc/PID/smaps` that may be dropped. Relocated pages look read-only too, but are copies, which the kernel calls anonymous.
+fn mappings(smaps: &str) -> Vec<Mapping> {
+    let mut found = Vec::new();
+    let mut candidate = None;
+    for line in smaps.lines() {
+        if let Some((mapping, is_unwritable_file)) = header(line) {
+            candidate = is_unwritable_file.then_some(mapping);
+        } else if line.split_whitespace().eq(["Anonymous:", "0", "kB"]) {
+            found.extend(candidate.take());
+        }
+    }
+    found
+}
+
+/// Reads the first line of a mapping, `START-END PERMISSIONS OFFSET DEVICE INODE PATH`, and whether it is of a file and cannot be written. None for
+/// other lines.
+fn header(line: &str) -> Option<(Mapping, bool)> {
+    let mut fields = line.split_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let address = |text: &str| usize::from_str_radix(text, 16).ok();
+    let (start, end) = (address(start)?, address(end)?);
+    let is_read_only = fields.next()?.starts_with("r-");
+    let is_file = fields.nth(3).is_some_and(|path| path.starts_with('/'));
+    Some((Mapping { start, length: end - start }, is_read_only && is_file))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "\
+5600000000-5600003000 r--p 00000000 fd:00 77 /opt/a program
+Rss:                  12 kB
+Anonymous:             0 kB
+VmFlags: rd mr mw me
+5600003000-5600009000 r-xp 00003000 fd:00 77 /opt/a program
+Anonymous:             0 kB
+5600009000-560000a000 r--p 00009000 fd:00 77 /opt/a program
+Anonymous:             4 kB
+560000a000-560000b000 rw-p 0000a000 fd:00 77 /opt/a program
+Anonymous:             0 kB
+7ffd000000-7ffd002000 r-xp 00000000 00:00 0 [vdso]
+Anonymous:             0 kB
+";
+
+    #[test]
+    fn only_unchanged_read_only_pages_of_files_are_dropped() {
+        let expected = [(0x56_0000_0000, 0x3000), (0x56_0000_3000, 0x6000)].map(|(start, length)| Mapping { start, length });
+        assert_eq!(mappings(SMAPS), expected);
+    }
+
+    #[test]
+    fn program_goes_on_after_its_pages_were_dropped() {
+        let resident = || -> u64 {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("RssFile:")).unwrap();
+            line.trim().trim_end_matches(" kB").parse().unwrap()
+        };
+        // Reads all of the program, so that there is something to drop.
+        for mapping in mappings(&fs::read_to_string("/proc/self/smaps").unwrap()) {
+            std::hint::black_box(touch(&mapping));
+        }
+        let before = resident();
+        release().unwrap();
+        let after = resident();
+        assert!(after < before / 2, "{before} kB before, {after} kB after");
+    }
+
+    #[expect(unsafe_code, reason = "reads memory by its address")]
+    fn touch(mapping: &Mapping) -> u64 {
+        (0..mapping.length)
+            .step_by(4096)
+            // SAFETY: The kernel listed the mapping as readable, and nothing unmaps files of a running program.
+            .map(|offset| u64::from(unsafe { std::ptr::with_exposed_provenance::<u8>(mapping.start + offset).read_volatile() }))
+            .sum()
+    }
+}
