@@ -57,12 +57,12 @@ pub(crate) async fn run(config: Option<&Path>, options: &Attach) -> Result<(), C
     let arguments = registration(&program, &config.db_path)?;
     let command = command_line(&arguments);
     if options.print {
-        output::line(command);
+        output::data(&command, |command| output::line(command));
         return Ok(());
     }
     match register(&arguments).await {
         Ok(()) => {
-            output::line(format!("Claude Code knows the board as {NAME} in every folder. Ask it, for example, to create a task on the board."));
+            output::done(format!("Claude Code knows the board as {NAME} in every folder. Ask it, for example, to create a task on the board."));
             output::hint("It may read everything, create, edit, comment, hold, start and steer. It cannot approve, land, answer or change settings.");
             output::hint(format!("`{CLAUDE} mcp remove --scope user {NAME}` ends it; `vibe-relay token list` and `token revoke` end its token."));
         }
