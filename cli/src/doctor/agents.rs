@@ -69,18 +69,22 @@ async fn agent(config: &Config) -> CheckResult {
 /// What is known about the sign-in. Nothing is asked that costs money, so a key is never proved here.
 async fn sign_in(config: &Config, preflight: Result<(), PreflightFailure>) -> CheckResult {
     match preflight {
-        Ok(()) => match preflight::program(config) {
-            Ok(program) if backend::needs_sign_in(&program) => sign_in_result(backend::sign_in_state(&program, config).await),
-            Ok(program) => CheckResult::Ok(format!("{} needs none", program.display())),
-            Err(failure) => CheckResult::Failure(failure.detail),
-        },
         Err(failure) if failure.reason == ParkReason::ProgramMissing => {
-            CheckResult::Warning("not checked, because the agent program is missing; install it first".to_owned())
+            return CheckResult::Warning("not checked, because the agent program is missing; install it first".to_owned());
         }
-        Err(failure) if failure.reason == ParkReason::Sandbox => {
-            CheckResult::Warning("not checked, because the sandbox is not settled; settle it first".to_owned())
-        }
-        Err(failure) => CheckResult::Failure(failure.detail),
+        // Space and the sandbox have lines of their own.
+        Err(failure) if !matches!(failure.reason, ParkReason::Sandbox | ParkReason::DiskFull) => return CheckResult::Failure(failure.detail),
+        Ok(()) | Err(_) => {}
+    }
+    let program = match preflight::program(config) {
+        Ok(program) if backend::needs_sign_in(&program) => program,
+        Ok(program) => return CheckResult::Ok(format!("{} needs none", program.display())),
+        Err(failure) => return CheckResult::Failure(failure.detail),
+    };
+    // Whether root is refused depends on the sandbox, and the preflight said so if it is settled.
+    match backend::check_sign_in(&program, config, SandboxTier::Jail).await {
+        Ok(()) => sign_in_result(backend::sign_in_state(&program, config).await),
+        Err((reason, finding)) => CheckResult::Failure(format!("{finding} {}", backend::parking_hint(reason).unwrap_or_default())),
     }
 }
 
@@ -184,15 +188,20 @@ mod tests {
     #[tokio::test]
     async fn sign_in_that_prevents_every_run_is_a_failure() {
         let failure = |reason| Err(PreflightFailure { reason, detail: "the reason".to_owned() });
-        let config = Config::default();
+        let folder = tempfile::tempdir().unwrap();
+        let config = program(folder.path(), "2.1.330 (Claude Code)", r#"{"loggedIn":false,"authMethod":"none"}"#);
         for (reason, expected) in [
             (ParkReason::SignedOut, "fix the reason"),
             (ParkReason::RootRefused, "fix the reason"),
             (ParkReason::ProgramMissing, "note not checked, because the agent program is missing"),
-            (ParkReason::Sandbox, "note not checked, because the sandbox is not settled"),
+            (ParkReason::Sandbox, "fix `"),
+            (ParkReason::DiskFull, "fix `"),
         ] {
-            assert!(line(sign_in(&config, failure(reason)).await).starts_with(expected), "{reason}");
+            let found = line(sign_in(&config, failure(reason)).await);
+            assert!(found.starts_with(expected), "{reason}: {found}");
         }
+        let other = Config { agent_command: vec!["sh".to_owned()], ..Config::default() };
+        assert!(line(sign_in(&other, Ok(())).await).ends_with("needs none"));
     }
 
     #[test]

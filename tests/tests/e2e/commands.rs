@@ -9,6 +9,7 @@ use api::testing::ResponseValidator;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
+use domain::wire::{BOARD_HOST, SignInLink};
 use serde_json::Value;
 use tests::git::git;
 use tests::server::TestServer;
@@ -42,12 +43,12 @@ enum Json {
     Keys(&'static [&'static str]),
     Items(&'static [&'static str]),
     Text,
-    /// It prints no data, for this reason.
-    None(&'static str),
+    /// A protocol, a script, or the lines of a server.
+    NoData,
 }
 
 use Elsewhere::{Nowhere, Story};
-use Json::{Items, Keys, Lines, List, One, Text};
+use Json::{Items, Keys, Lines, List, NoData, One, Text};
 
 const OUTCOME: Json = Keys(&["outcome"]);
 
@@ -62,7 +63,7 @@ const fn elsewhere(name: &'static str, proof: Elsewhere, refusal: &'static str, 
 /// In the order in which they run on one board. `{token}`, `{session}`, `{rescue}` and `{sha}` stand for what the board made.
 const COMMANDS: &[Row] = &[
     row("version", "version", "version extra", Text),
-    row("completions", "completions bash", "completions cmd", Json::None("a script for a shell")),
+    row("completions", "completions bash", "completions cmd", NoData),
     row("man", "man pages", "man /dev/null/pages", OUTCOME),
     row("init", "init repo", "init nowhere", Items(&["path", "written"])),
     row("config check", "config check", "--config nowhere.json config check", Keys(&["max_parallel_agents", "limits", "prompts_path"])),
@@ -114,7 +115,6 @@ const COMMANDS: &[Row] = &[
     row("inbox", "inbox", "--config nowhere.json inbox", Items(&[])),
     row("profile show", "profile show 1", "profile show 9", One("Profile")),
     row("profile edit", "profile edit 1 --copy .env", "profile edit 9 --copy .env", One("Profile")),
-    elsewhere("preview", Story("preview.rs", "/preview"), "preview PROJ-009", Text),
     row("rescue list", "rescue list 1", "rescue list 9", List("Rescue")),
     row("rescue show", "rescue show 1 {rescue}", "rescue show 1 refs/heads/main", One("Diff")),
     row("rescue restore", "rescue restore 1 {rescue} found", "rescue restore 1 refs/heads/main found", OUTCOME),
@@ -126,25 +126,21 @@ const COMMANDS: &[Row] = &[
         One("ImportReport"),
     ),
     row("land", "land 1", "land 9", One("LandingResult")),
-    row("publish", "publish 1", "publish 9", One("Published")),
+    row("preview", "preview PROJ-001", "preview PROJ-009", Text),
+    row("publish", "publish 1", "publish 9", One("Publication")),
     row("audit list", "audit list", "audit list --kind nothing", List("AuditRow")),
     row("audit verify", "audit verify", "audit verify --file nowhere.db", OUTCOME),
     row("clean", "clean --yes", "--config nowhere.json clean", Items(&["what", "place", "removed"])),
     row("backup", "backup copy.db", "backup config.json", OUTCOME),
     elsewhere("tail", Story("tail.rs", "--json"), "tail 9", One("Frame")),
-    elsewhere(
-        "project relocate",
-        Nowhere("the folder would have to move under running agents, see api/src/tests"),
-        "project relocate 1 nowhere",
-        One("Project"),
-    ),
+    row("project relocate", "project relocate 1 moved", "project relocate 1 nowhere", One("Project")),
     row("project archive", "project archive 1", "project archive 9", One("Project")),
     row("project restore", "project restore 1", "project restore 9", One("Project")),
     row("project delete", "project delete 1 --title Alphabet", "project delete 1 --title Letters", One("Project")),
     row("token rotate", "token rotate", "--config nowhere.json token rotate", OUTCOME),
-    elsewhere("serve", Story("bad_start.rs", "\"serve\""), "serve --port 70000", Json::None("it serves until it ends")),
-    elsewhere("demo", Story("demo.rs", "\"demo\""), "demo --nothing", Json::None("it serves until it ends")),
-    elsewhere("mcp", Story("bad_start.rs", "[\"mcp\"]"), "--config nowhere.json mcp", Json::None("its output is a protocol")),
+    elsewhere("serve", Story("bad_start.rs", "\"serve\""), "serve --port 70000", NoData),
+    elsewhere("demo", Story("demo.rs", "\"demo\""), "demo --nothing", NoData),
+    elsewhere("mcp", Story("bad_start.rs", "[\"mcp\"]"), "--config nowhere.json mcp", NoData),
     row("restore", "restore copy.db", "restore config.json", OUTCOME),
     row("service install", "service install", "service install --port none", OUTCOME),
     row("service status", "service status", "service status now", Keys(&["installed", "at_login", "now"])),
@@ -162,7 +158,7 @@ async fn listed(server: &TestServer, path: &[&str]) -> Vec<String> {
 async fn help(server: &TestServer, path: &[&str]) -> String {
     let output = server.command(&[path, &["--help"]].concat()).output().await.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains("Usage: vibe-relay") && !text.starts_with("Usage"), "{path:?} --help: {text}");
+    assert!(output.status.success() && text.contains("\nUsage: vibe") && !text.starts_with("Usage"), "{path:?} --help: {text}");
     text
 }
 
@@ -219,8 +215,12 @@ impl Made {
                 let mara = tokens.iter().find(|token| token["holder"] == "mara").unwrap();
                 self.names.insert("token", mara["name"].as_str().unwrap().to_owned());
             }
-            "session revoke" => {
-                reqwest::get(&server.sign_in_link).await.unwrap();
+            "session list" => {
+                // Some machines do not resolve names below `localhost`.
+                let address = ([127, 0, 0, 1], server.port()).into();
+                let browser = reqwest::Client::builder().resolve(BOARD_HOST, address).build().unwrap();
+                let link: SignInLink = serde_json::from_slice(&self.run(server, "open --print", &["--json"]).await.stdout).unwrap();
+                assert!(browser.get(link.sign_in_link).send().await.unwrap().status().is_success());
                 let sessions = array(self, server, "session list").await;
                 self.names.insert("session", sessions[0]["id"].to_string());
             }
@@ -228,6 +228,10 @@ impl Made {
                 let made = self.run(server, "token new --agent ole --role tester --project 1", &["--json"]).await;
                 let made: Value = serde_json::from_slice(&made.stdout).unwrap();
                 self.agent_token = made["token"].as_str().unwrap().to_owned();
+            }
+            "preview" => {
+                let app = ["profile", "edit", "1", "--preview", "python3 -m http.server --bind 127.0.0.1 {port}"];
+                assert!(server.command(&app).output().await.unwrap().status.success());
             }
             "rescue list" => {
                 let repository = server.repository();
@@ -247,33 +251,43 @@ impl Made {
                 git(&server.root(), &["init", "--quiet", "--bare", "remote.git"]).unwrap();
                 git(&server.repository(), &["remote", "add", "origin", &remote.display().to_string()]).unwrap();
             }
+            "project relocate" => {
+                for line in ["pause", "takeover 3 --give-back", "task stop 5"] {
+                    assert!(self.run(server, line, &[]).await.status.success(), "{line}");
+                }
+                server.until(&project, "no agent works", |board: &Board| board.cards.iter().all(|card| card.run.is_none())).await;
+                std::fs::rename(server.repository(), server.root().join("moved")).unwrap();
+            }
             "restore" => server.kill().await.unwrap(),
             _ => {}
         }
     }
 }
 
-fn check(validator: &ResponseValidator, row: &Row, text: &str) {
-    let name = row.name;
-    let value = || serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
-    let fits = |schema: &str, value: &Value| {
-        validator.check_component(schema, value.to_string().as_bytes()).unwrap_or_else(|problem| panic!("{name}: {problem}: {value}"));
+/// Compares what a command printed with its row.
+fn check(validator: &ResponseValidator, row: &Row, text: &str) -> Result<(), String> {
+    let parsed = || serde_json::from_str::<Value>(text).map_err(|error| format!("{error}: {text}"));
+    let items = || parsed()?.as_array().cloned().ok_or_else(|| format!("not a list: {text}"));
+    let fits = |schema: &str, value: &Value| validator.check_component(schema, value.to_string().as_bytes());
+    let has = |keys: &[&str], value: &Value| match keys.iter().find(|key| value.get(**key).is_none()) {
+        Some(key) => Err(format!("{key} is missing: {value}")),
+        None => Ok(()),
     };
-    let has = |keys: &[&str], value: &Value| assert!(keys.iter().all(|key| value.get(*key).is_some()), "{name}: {value}");
-    match row.json {
-        One(schema) => fits(schema, &value()),
-        List(schema) => {
-            let items: Vec<Value> = serde_json::from_str(text).unwrap();
-            assert!(!items.is_empty(), "{name} shows the schema of an item");
-            items.iter().for_each(|item| fits(schema, item));
-        }
-        Lines => assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object())), "{name}: {text}"),
-        Keys(keys) => has(keys, &value()),
-        Items(keys) => value().as_array().unwrap().iter().for_each(|item| has(keys, item)),
-        Text => assert!(value().is_string(), "{name}: {text}"),
-        Json::None(reason) => assert!(!reason.is_empty()),
+    if !matches!(row.json, Lines | NoData) && text.lines().count() != 1 {
+        return Err(format!("it prints more or less than one line: {text}"));
     }
-    assert!(matches!(row.json, Lines | Json::None(_)) || text.lines().count() == 1, "{name} prints one line: {text}");
+    match row.json {
+        One(schema) => fits(schema, &parsed()?),
+        List(schema) => {
+            let items = items()?;
+            if items.is_empty() { Err("an empty list shows no schema".to_owned()) } else { items.iter().try_for_each(|item| fits(schema, item)) }
+        }
+        Lines => text.lines().try_for_each(|line| serde_json::from_str::<Value>(line).map(drop).map_err(|error| format!("{error}: {line}"))),
+        Keys(keys) => has(keys, &parsed()?),
+        Items(keys) => items()?.iter().try_for_each(|item| has(keys, item)),
+        Text => parsed()?.is_string().then_some(()).ok_or_else(|| format!("not a text: {text}")),
+        NoData => Ok(()),
+    }
 }
 
 #[tokio::test]
@@ -293,20 +307,25 @@ async fn every_command_has_help_success_refusal_and_json() {
     assert_eq!(COMMANDS.len(), leaves.len());
     let validator = ResponseValidator::new(server.get("/api/openapi.json").await.unwrap());
 
-    let mut made = Made::default();
+    let (mut made, mut problems) = (Made::default(), Vec::new());
     for row in COMMANDS {
         help(&server, &row.name.split(' ').collect::<Vec<_>>()).await;
         made.prepare(&mut server, row.name).await;
         let refused = made.run(&server, row.refusal, &[]).await;
         let (code, reason) = (refused.status.code(), String::from_utf8_lossy(&refused.stderr).into_owned());
-        assert!(matches!(code, Some(1..=4)) && !reason.trim().is_empty(), "{}: {code:?} {reason}", row.refusal);
+        if !matches!(code, Some(1..=4)) || reason.trim().is_empty() {
+            problems.push(format!("{} is not refused: {code:?} {reason}", row.refusal));
+        }
         match &row.success {
             Ok(line) => {
-                let more: &[&str] = if matches!(row.json, Json::None(_)) { &[] } else { &["--json"] };
+                let more: &[&str] = if matches!(row.json, NoData) { &[] } else { &["--json"] };
                 let output = made.run(&server, line, more).await;
                 let text = String::from_utf8(output.stdout).unwrap();
-                assert!(output.status.success(), "{line}: {text}{}", String::from_utf8_lossy(&output.stderr));
-                check(&validator, row, text.trim_end());
+                if !output.status.success() {
+                    problems.push(format!("{line} fails: {text}{}", String::from_utf8_lossy(&output.stderr)));
+                } else if let Err(problem) = check(&validator, row, text.trim_end()) {
+                    problems.push(format!("{line} --json: {problem}"));
+                }
             }
             Err(Story(file, words)) => {
                 let story = std::fs::read_to_string(format!("{}/tests/e2e/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
@@ -315,4 +334,5 @@ async fn every_command_has_help_success_refusal_and_json() {
             Err(Nowhere(reason)) => assert!(!reason.is_empty()),
         }
     }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
