@@ -9,7 +9,6 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
-use domain::runs::agent_kind::AgentKind;
 use domain::runs::publication::PublishOptions;
 use domain::runs::publication::issue::IssueImport;
 use domain::runs::sandbox::SandboxStatus;
@@ -59,8 +58,6 @@ pub struct AppState {
     pub ticks: watch::Receiver<Ticks>,
     /// The sandbox of the next agents; `None` until the runner knows it.
     pub sandbox: watch::Receiver<Option<SandboxStatus>>,
-    /// The prompt that each kind of agent has without a file.
-    pub built_in_prompt: fn(AgentKind) -> &'static str,
     pub map_code: Arc<MapCode>,
     pub publish: Arc<Publish>,
     pub follow_base: Arc<FollowBase>,

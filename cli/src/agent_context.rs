@@ -9,8 +9,10 @@ use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::NewSubtask;
 use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::context::handoff::Handoff;
 use domain::id::TaskId;
+use domain::prompt::Prompts;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::EndClass;
@@ -29,6 +31,7 @@ use repo::testing::TestRepository;
 use runner::prompt::{self, PromptInput};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -59,7 +62,7 @@ impl TestBoard {
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject { title: TITLE.to_owned(), description: Some(DESCRIPTION.to_owned()), ..NewProject::default() };
         let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
-        let mcp = mcp::router(db.clone(), mcp::Proof::new(String::new(), 0), CancellationToken::new());
+        let mcp = mcp::router(db.clone(), watch::channel(LiveConfig::default()).1, mcp::Proof::new(String::new(), 0), CancellationToken::new());
         Self { db, project, mcp, folder, _sample: sample }
     }
 
@@ -153,6 +156,7 @@ impl TestBoard {
             None => None,
         };
         let text = prompt::prompt(&PromptInput {
+            prompts: &Prompts::default(),
             project: &self.project,
             task: &task,
             goal: goal.as_ref(),
@@ -178,7 +182,7 @@ impl TestBoard {
     /// Measures role, tools and first message of a run in tokens of four characters.
     async fn measure(&self, run: &ReservedRun) -> [usize; 4] {
         let (tools, message) = (self.tools(&run.token).await, self.first_message(run).await);
-        let role = prompt::system_prompt(prompt::role(run.run.phase), run.run.sandbox);
+        let role = prompt::system_prompt(&Prompts::default(), run.run.phase, run.run.sandbox);
         let characters = [&role, &tools, &message].map(|text| text.chars().count());
         let [role, tools, message] = characters;
         [role, tools, message, role + tools + message].map(|count| count.div_ceil(4))
@@ -259,7 +263,8 @@ async fn each_kind_starts_with_few_tokens_where_everything_is_used() {
 
 #[test]
 fn rules_of_a_jail_are_short() {
-    let roles = [SandboxTier::None, SandboxTier::JailNet].map(|tier| prompt::system_prompt(prompt::role(AgentKind::Coder), tier).chars().count());
+    let roles =
+        [SandboxTier::None, SandboxTier::JailNet].map(|tier| prompt::system_prompt(&Prompts::default(), AgentKind::Coder, tier).chars().count());
     let tokens = (roles[1] - roles[0]).div_ceil(4);
     assert!(tokens <= 200, "{tokens} tokens beside those of a role");
 }

@@ -22,7 +22,7 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("
 #[derive(Debug, Parser)]
 #[command(name = "vibe-relay", version, long_version = VERSION)]
 pub(crate) struct Args {
-    /// Configuration file; default: vibe-relay.config.json in this folder or in ~/.vibe-relay.
+    /// Configuration file; default: vibe-relay.config.json in this folder or in ~/.config/vibe-relay.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print data as one line of JSON, in the types of the HTTP interface.
@@ -167,6 +167,12 @@ pub(crate) enum Command {
     Man {
         /// The folder, such as ~/.local/share/man/man1.
         folder: PathBuf,
+    },
+    /// Offer what is left of finished work for removal: landed project branches, and folders of ended runs.
+    Clean {
+        /// Remove it.
+        #[arg(long)]
+        yes: bool,
     },
     /// Copy the database into a new file and check the copy. The board can keep running.
     Backup { file: PathBuf },

@@ -12,7 +12,7 @@ use crate::{output, settings};
 pub(crate) async fn backup(config: Option<&Path>, file: &Path) -> Result<(), CliError> {
     let config = settings::config(config)?;
     db::backup(&config.db_path, file).await?;
-    output::line(format!("{} is a checked copy of {}", file.display(), config.db_path.display()));
+    output::done(format!("{} is a checked copy of {}", file.display(), config.db_path.display()));
     Ok(())
 }
 
@@ -23,9 +23,9 @@ pub(crate) async fn backup(config: Option<&Path>, file: &Path) -> Result<(), Cli
 pub(crate) async fn restore(config: Option<&Path>, file: &Path) -> Result<(), CliError> {
     let config = settings::config(config)?;
     let restored = db::restore(&config.db_path, file).await?;
-    output::line(format!("{} holds the state of {}", config.db_path.display(), file.display()));
+    output::done(format!("{} holds the state of {}", config.db_path.display(), file.display()));
     if let Some(replaced) = restored.replaced {
-        output::line(format!("the old database is kept as {}", replaced.display()));
+        output::hint(format!("The old database is kept as {}.", replaced.display()));
     }
     output::hint("Tokens and sign-ins that were revoked after the backup are valid again; check them with `vibe-relay session list`.");
     Ok(())

@@ -25,6 +25,6 @@ pub(crate) fn manual(folder: &Path) -> Result<(), CliError> {
     let failed = || CliError::io(format!("write manual pages to {}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed())?;
     clap_mangen::generate_to(Args::command(), folder).map_err(failed())?;
-    output::line(format!("Manual pages are in {}.", folder.display()));
+    output::done(format!("Manual pages are in {}.", folder.display()));
     Ok(())
 }

@@ -17,6 +17,8 @@ pub(crate) enum CliError {
     Config { path: PathBuf, source: ConfigError },
     #[error("the configuration file {} does not exist; run `vibe-relay init`, or omit --config", path.display())]
     ConfigMissing { path: PathBuf },
+    #[error("the prompt {} {source}", path.display())]
+    Prompt { path: PathBuf, source: domain::prompt::PromptRefusal },
     #[error("{what} is not valid input for a vibe-relay hook; only Claude Code should call this command")]
     InvalidHookInput { what: String, source: serde_json::Error },
     #[error("the path {} is not UTF-8; rename the file", path.display())]
@@ -33,10 +35,10 @@ pub(crate) enum CliError {
     Store(#[from] db::Error),
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]
     RunnerCrashed(#[source] tokio::task::JoinError),
+    #[error("the board cannot start: {}", problems.join("; "))]
+    CannotServe { problems: Vec<String> },
     #[error("the board is already running at {url}; open it, or stop it first")]
     AlreadyRunning { url: String, source: Box<db::Error> },
-    #[error("port {port} is in use by another program; choose another with --port, or omit --port to use the next free one")]
-    PortTaken { port: u16 },
     #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },
     #[error("the app of {name} is not running: {failure}")]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::mcp::CallError;
-use runner::backend::hook::{BoardAccess, HookInput, Report, summary_instructions};
+use runner::backend::hook::{BoardAccess, HookInput, Report, announces_summary, summary_file};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
@@ -33,8 +33,10 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     logging::start("warn");
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
-    if let Some(instructions) = summary_instructions(&given) {
-        output::line(instructions);
+    if announces_summary(&given) {
+        let file = summary_file(mcp_config);
+        let text = std::fs::read_to_string(&file).map_err(CliError::io(format!("read {}", file.display())))?;
+        output::line(text.trim_end());
         return Ok(());
     }
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;

@@ -1,14 +1,17 @@
 //! `vibe-relay init`: writes a configuration into a repository, for you to edit, and the agents' prompts on request. Must not change existing files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use domain::runs::agent_kind::AgentKind;
-use runner::prompt;
+use domain::prompt::Prompt;
+use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::error::CliError;
 use crate::output;
 use crate::settings::CONFIG_FILE;
+
+/// The folder of copied prompts in the repository.
+const PROMPTS_FOLDER: &str = "agents";
 
 /// Writes the files that do not exist yet into the root of a repository.
 ///
@@ -20,38 +23,51 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     if Path::new(&found.repo_path) != root {
         return Err(CliError::NotRoot { path: root, root: found.repo_path.into() });
     }
+    let mut files = Vec::new();
     let mut config = Map::from_iter([("repo_path".to_owned(), json!("."))]);
     if prompts {
-        config.insert("agents".to_owned(), write_prompts(&root)?);
+        files = write_prompts(&root)?;
+        config.insert("prompts_path".to_owned(), json!(PROMPTS_FOLDER));
     }
     let text = serde_json::to_string_pretty(&config).map_err(|error| CliError::io("write the configuration")(error.into()))?;
-    write(&root.join(CONFIG_FILE), &format!("{text}\n"))?;
+    let file = write(root.join(CONFIG_FILE), &format!("{text}\n"))?;
+    if prompts && !file.written {
+        output::hint(format!("Add \"prompts_path\": \"{PROMPTS_FOLDER}\" to {}, so that the copies are used.", file.path.display()));
+    }
+    files.push(file);
+    output::list(&files, "", |file| format!("{:7} {}", if file.written { "written" } else { "kept" }, file.path.display()));
     output::hint("Next: `vibe-relay serve` in this folder. docs/configuration.md lists every setting.");
     Ok(())
 }
 
-/// Copies the prompts, and returns the settings that name them.
-fn write_prompts(root: &Path) -> Result<serde_json::Value, CliError> {
-    let folder = root.join("agents");
-    std::fs::create_dir_all(&folder).map_err(CliError::io(format!("create the folder {}", folder.display())))?;
-    let mut agents = Map::new();
-    for phase in AgentKind::ALL {
-        let name = format!("agents/{phase}.md");
-        write(&root.join(&name), prompt::role(*phase))?;
-        agents.insert(phase.to_string(), json!({ "system_prompt_file": name }));
+/// Copies every text that agents read.
+fn write_prompts(root: &Path) -> Result<Vec<InitFile>, CliError> {
+    let mut files = Vec::new();
+    for prompt in Prompt::ALL {
+        let path = root.join(PROMPTS_FOLDER).join(prompt.file());
+        let folder = path.parent().unwrap_or(root);
+        std::fs::create_dir_all(folder).map_err(CliError::io(format!("create the folder {}", folder.display())))?;
+        files.push(write(path, prompt.built_in())?);
     }
-    output::hint("Prompts that you copied stay as they are when vibe-relay is upgraded. Delete one, and its setting, to follow upgrades again.");
-    Ok(agents.into())
+    output::hint(
+        "Prompts that you copied stay as they are when vibe-relay is upgraded. Delete those that you do not change, so that they follow upgrades.",
+    );
+    Ok(files)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    if path.exists() {
-        output::line(format!("kept    {}", path.display()));
-        return Ok(());
+/// A file of the repository, and whether it is new.
+#[derive(Debug, Serialize)]
+struct InitFile {
+    path: PathBuf,
+    written: bool,
+}
+
+fn write(path: PathBuf, text: &str) -> Result<InitFile, CliError> {
+    let written = !path.exists();
+    if written {
+        std::fs::write(&path, text).map_err(CliError::io(format!("write {}", path.display())))?;
     }
-    std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))?;
-    output::line(format!("written {}", path.display()));
-    Ok(())
+    Ok(InitFile { path, written })
 }
 
 #[cfg(test)]
@@ -83,6 +99,12 @@ mod tests {
         assert!(!sample.top().join("agents").exists());
         run(sample.top(), true).unwrap();
         assert_eq!(std::fs::read_to_string(sample.top().join(CONFIG_FILE)).unwrap(), written, "it is not overwritten");
-        assert!(sample.top().join("agents/coder.md").exists());
+        for prompt in Prompt::ALL {
+            assert_eq!(std::fs::read_to_string(sample.top().join("agents").join(prompt.file())).unwrap(), prompt.built_in());
+        }
+        let other = TestRepository::new();
+        run(other.top(), true).unwrap();
+        let config = crate::settings::with_files(Some(&other.top().join(CONFIG_FILE))).unwrap();
+        assert_eq!(config.prompts.replaced().count(), Prompt::ALL.len(), "the configuration names the folder");
     }
 }

@@ -5,6 +5,7 @@ mod agent_context;
 mod args;
 mod backup;
 mod board;
+mod clean;
 mod client;
 mod completion;
 mod config_file;
@@ -14,6 +15,7 @@ mod demo;
 mod detach;
 mod doctor;
 mod error;
+mod folders;
 mod hook;
 mod id;
 mod init;
@@ -22,6 +24,7 @@ mod logging;
 mod mcp;
 mod open;
 mod output;
+mod prompt_files;
 mod reload;
 mod runs;
 pub mod scripted;
@@ -87,6 +90,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Init { path, prompts } => init::run(&path, prompts)?,
         Command::Open { print } => single_threaded()?.block_on(open::run(config, print))?,
         Command::Config(command) => config_file::run(config, &command)?,
+        Command::Clean { yes } => single_threaded()?.block_on(clean::run(config, yes))?,
         Command::Uninstall => single_threaded()?.block_on(uninstall::run(config))?,
         Command::Version => output::data(args::VERSION, |version| output::line(format!("vibe-relay {version}"))),
         Command::Completions { shell } => completion::script(shell),

@@ -1,4 +1,4 @@
-//! The program's log: on standard error, and for a server also in files beside the database. `RUST_LOG` replaces the levels.
+//! The program's log: on standard error, and for a server also in files. `RUST_LOG` replaces the levels.
 //!
 //! Its lines have no colours and pass through `output::printable`, because they quote what agents wrote.
 
@@ -40,12 +40,17 @@ pub(crate) fn start_server(config: &Config) -> Result<PathBuf, CliError> {
         EnvFilter::try_new(format!("{QUIET},{levels}{more}")).map_err(invalid)
     };
     let (terminal, kept) = (filter(&format!(",{PRINTED}"))?, filter("")?);
-    let path = rotation::path(&config.db_path);
+    let path = rotation::path(&folder(config), &config.db_path);
     let file = RotatingFile::open(&path).map_err(CliError::io(format!("write the log {}", path.display())))?;
     let file = Printable(Mutex::new(file));
     let log = tracing_subscriber::registry().with(lines(Printable(io::stderr)).with_filter(terminal)).with(lines(file).with_filter(kept));
     drop(log.try_init());
     Ok(path)
+}
+
+/// The folder of the log files.
+pub(crate) fn folder(config: &Config) -> PathBuf {
+    config.logs_path.clone().unwrap_or_else(|| config.db_path.with_file_name("logs"))
 }
 
 /// One line for each event.

@@ -50,6 +50,17 @@ pub(crate) fn data<T: Serialize + ?Sized>(value: &T, lines: impl FnOnce(&T)) {
     }
 }
 
+/// Prints a sentence about what was done, where there is no other data.
+pub(crate) fn done(sentence: impl std::fmt::Display) {
+    data(&Outcome { outcome: sentence.to_string() }, |told| line(&told.outcome));
+}
+
+/// The data of a command that only says what it did.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    outcome: String,
+}
+
 /// Prints the items of a list, or one line that says that there are none.
 pub(crate) fn list<T: Serialize>(items: &[T], none: &str, item: impl Fn(&T) -> String) {
     data(items, |items| {

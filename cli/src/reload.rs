@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, watch};
 
 use crate::error::{CliError, full_text};
-use crate::settings;
+use crate::{prompt_files, settings};
 
 /// How long the files must be quiet before they are read, because editors write in several steps.
 const QUIET: Duration = Duration::from_millis(100);
@@ -54,6 +54,8 @@ impl Reload {
         self.reload();
         loop {
             files.changed().await;
+            // A folder that appeared is watched before its files are read, so that no later one is missed.
+            files.watch(&self.paths());
             self.reload();
             files.watch(&self.paths());
         }
@@ -84,7 +86,7 @@ impl Reload {
     /// Every file that the configuration depends on, whether it exists or not.
     fn paths(&self) -> Vec<PathBuf> {
         let config: &Config = &self.live.borrow().config;
-        let prompts = config.agents.each().into_iter().filter_map(|agent| agent.system_prompt_file.clone());
+        let prompts = prompt_files::paths(config);
         let secrets = config.webhooks.iter().filter_map(|webhook| webhook.secret_file.clone());
         let files = self.file.clone().map_or_else(|| settings::candidates().map(Vec::from).unwrap_or_default(), |file| vec![file]);
         files.into_iter().chain(prompts).chain(secrets).collect()

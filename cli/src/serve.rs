@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
+use crate::doctor::start;
 use crate::error::CliError;
 use crate::reload::Reload;
 use crate::runs::parking;
@@ -59,6 +60,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         }
     });
     let db = Db::open(&config).await.map_err(|error| already_running(error, &config))?;
+    // After the lock, so that a port in use is not that of this board.
+    start::require(&config, port).await?;
     let token = settings::token(&config)?;
     db.set_owner(&settings::owner_name(), &token).await?;
     let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
@@ -92,7 +95,6 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         activity: activity.clone(),
         ticks: ticks.subscribe(),
         sandbox: sandbox.subscribe(),
-        built_in_prompt: runner::prompt::role,
         map_code: map_code(db.clone(), context.programs.running.clone()),
         publish: publish(db.clone()),
         follow_base: follow_base(context.clone()),
@@ -102,7 +104,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
-    let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
+    let router = api::router(state, mcp::router(db.clone(), live.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
     let runner = tokio::spawn(runner::supervise(context, ticks, shutdown.clone()));
@@ -244,12 +246,10 @@ fn announce(url: &str, log: &Path, link: &str, options: &Serve) {
 
 /// Listens on the requested port, or on the first free one, beginning with `last`.
 async fn listen(requested: Option<u16>, last: Option<u16>) -> Result<TcpListener, CliError> {
-    let in_use = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
     if let Some(port) = requested {
-        return TcpListener::bind(("127.0.0.1", port))
-            .await
-            .map_err(|error| if in_use(&error) { CliError::PortTaken { port } } else { CliError::io(format!("listen on port {port}"))(error) });
+        return TcpListener::bind(("127.0.0.1", port)).await.map_err(CliError::io(format!("listen on port {port}")));
     }
+    let in_use = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
     for port in last.into_iter().chain(FIRST_PORT..=LAST_PORT) {
         match TcpListener::bind(("127.0.0.1", port)).await {
             Ok(listener) => return Ok(listener),

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use runner::process::{self, ProbeOutput, Programs};
+use serde::Serialize;
 
 use crate::error::CliError;
-use crate::{output, settings};
+use crate::{folders, output, settings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -54,44 +55,59 @@ async fn install(config: Option<&Path>, port: Option<u16>, file: &Path) -> Resul
         program: Programs::of_this_process().map_err(CliError::io("find the program file"))?.installed,
         config: settings::file(config)?,
         home: settings::home()?,
-        path: std::env::var("PATH").unwrap_or_default(),
+        variables: variables(|name| std::env::var(name).ok()),
         port,
     };
     write(file, &unit.text())?;
     systemd.execute(&["daemon-reload"]).await?;
     systemd.execute(&["enable", NAME]).await?;
     systemd.execute(&["restart", NAME]).await?;
-    output::line(format!("installed {}", file.display()));
-    output::line("The board is running. It starts at login, and restarts after a crash.");
-    output::line("`journalctl --user -u vibe-relay` shows its address. `loginctl enable-linger` also runs it while you are logged out.");
+    output::done(format!("installed {}", file.display()));
+    output::hint("The board runs now, starts at login, and is restarted after a crash.");
+    output::hint("`journalctl --user -u vibe-relay` shows its address. `loginctl enable-linger` also runs it while you are logged out.");
     Ok(ExitCode::SUCCESS)
 }
 
 async fn remove(file: &Path) -> Result<ExitCode, CliError> {
     if !file.exists() {
-        output::line("the service is not installed");
+        output::done("the service is not installed");
         return Ok(ExitCode::SUCCESS);
     }
     let systemd = Systemd::find().await?;
     systemd.execute(&["disable", "--now", NAME]).await?;
     std::fs::remove_file(file).map_err(CliError::io(format!("remove {}", file.display())))?;
     systemd.execute(&["daemon-reload"]).await?;
-    output::line(format!("removed {}; running agents continue, and `vibe-relay serve` takes them over", file.display()));
+    output::done(format!("removed {}; running agents continue, and `vibe-relay serve` takes them over", file.display()));
     Ok(ExitCode::SUCCESS)
 }
 
 /// The exit code is a failure unless the service runs.
 async fn status(file: &Path) -> Result<ExitCode, CliError> {
     if !file.exists() {
-        output::line("the service is not installed; install it with `vibe-relay service install`");
+        output::data(&ServiceStatus { installed: None, at_login: None, now: None }, |_| {
+            output::line("the service is not installed; install it with `vibe-relay service install`");
+        });
         return Ok(ExitCode::FAILURE);
     }
     let systemd = Systemd::find().await?;
     let (enabled, active) = (systemd.query(&["is-enabled", NAME]).await?, systemd.query(&["is-active", NAME]).await?);
-    output::line(format!("installed {}", file.display()));
-    output::line(format!("at login  {}", enabled.stdout.trim()));
-    output::line(format!("now       {}", active.stdout.trim()));
+    let words = |answer: &ProbeOutput| Some(answer.stdout.trim().to_owned());
+    let status = ServiceStatus { installed: Some(file.display().to_string()), at_login: words(&enabled), now: words(&active) };
+    output::data(&status, |status| {
+        for (name, value) in [("installed", &status.installed), ("at login", &status.at_login), ("now", &status.now)] {
+            output::line(format!("{name:9} {}", value.as_deref().unwrap_or_default()));
+        }
+    });
     Ok(if active.code == Some(0) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The service, in the words of systemd.
+#[derive(Debug, Serialize)]
+struct ServiceStatus {
+    /// Its unit.
+    installed: Option<String>,
+    at_login: Option<String>,
+    now: Option<String>,
 }
 
 /// The user's systemd.
@@ -126,13 +142,18 @@ impl Systemd {
     }
 }
 
+/// The variables of the person that systemd does not have: where agents find `claude` and git, and where the folders of the board are.
+fn variables(read: impl Fn(&str) -> Option<String>) -> Vec<(&'static str, String)> {
+    let names = ["PATH"].into_iter().chain(folders::VARIABLES);
+    names.filter_map(|name| Some((name, read(name).filter(|value| !value.is_empty())?))).collect()
+}
+
 /// The program that systemd starts, and its surroundings.
 struct Unit {
     program: PathBuf,
     config: Option<PathBuf>,
     home: PathBuf,
-    /// Where agents find `claude` and git: systemd's own PATH lacks the folders of the user.
-    path: String,
+    variables: Vec<(&'static str, String)>,
     port: Option<u16>,
 }
 
@@ -153,7 +174,7 @@ impl Unit {
              [Service]\n\
              ExecStart={}\n\
              WorkingDirectory={}\n\
-             Environment={}\n\
+             {}\n\
              # Agents outlive the server, and the next one takes them over.\n\
              KillMode=process\n\
              Restart=always\n\
@@ -163,7 +184,7 @@ impl Unit {
              WantedBy=default.target\n",
             command.join(" "),
             self.home.display().to_string().replace('%', "%%"),
-            quoted(&format!("PATH={}", self.path)),
+            self.variables.iter().map(|(name, value)| format!("Environment={}", quoted(&format!("{name}={value}")))).collect::<Vec<_>>().join("\n"),
         )
     }
 }
@@ -203,7 +224,7 @@ mod tests {
             program: "/opt/100% $odd/vibe-relay".into(),
             config: Some("/home/mara/my \"board\".json".into()),
             home: "/home/mara".into(),
-            path: "/home/mara/.local/bin:/usr/bin".to_owned(),
+            variables: vec![("PATH", "/home/mara/.local/bin:/usr/bin".to_owned()), ("XDG_DATA_HOME", "/data/mara".to_owned())],
             port: Some(9500),
         };
         insta::assert_snapshot!(unit.text(), @r#"
@@ -216,6 +237,7 @@ mod tests {
         ExecStart="/opt/100%% $$odd/vibe-relay" "--config" "/home/mara/my \"board\".json" "serve" "--no-open" "--port" "9500"
         WorkingDirectory=/home/mara
         Environment="PATH=/home/mara/.local/bin:/usr/bin"
+        Environment="XDG_DATA_HOME=/data/mara"
         # Agents outlive the server, and the next one takes them over.
         KillMode=process
         Restart=always

@@ -1,4 +1,4 @@
-//! Finds the configuration file, the folders and the human's token.
+//! Finds the configuration file and the human's token.
 //!
 //! Must not know what the settings are for. `reload` watches the files that are read here.
 
@@ -10,8 +10,9 @@ use domain::config::Config;
 use domain::config::origin::SettingSource;
 use domain::team::webhook::{Secret, Webhook};
 
-use crate::dead_drop;
 use crate::error::CliError;
+use crate::folders::Folders;
+use crate::{dead_drop, prompt_files};
 
 /// The name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
@@ -19,7 +20,7 @@ pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
 /// The variable that replaces the levels of the log.
 const LOG_VARIABLE: &str = "RUST_LOG";
 
-/// Reads the configuration: the named file, or the one in the current folder or in `~/.vibe-relay`, or the defaults.
+/// Reads the configuration: the named file, or the one in the current folder or in that of the installation, or the defaults.
 ///
 /// # Errors
 /// When the named file does not exist, or the file is not valid.
@@ -42,11 +43,7 @@ pub(crate) fn with_files(file: Option<&Path>) -> Result<Config, CliError> {
     if dead_drop::variable(LOG_VARIABLE).is_some() {
         config.origin.elsewhere.push(("log", SettingSource::Environment));
     }
-    for agent in config.agents.each_mut() {
-        if let Some(path) = &agent.system_prompt_file {
-            agent.system_prompt = Some(std::fs::read_to_string(path).map_err(CliError::io(format!("read the prompt {}", path.display())))?);
-        }
-    }
+    config.prompts = prompt_files::read(&config)?;
     for webhook in &mut config.webhooks {
         webhook.secret = secret(webhook)?;
     }
@@ -86,7 +83,7 @@ pub(crate) fn file(named: Option<&Path>) -> Result<Option<PathBuf>, CliError> {
 /// # Errors
 /// When the current folder or the home folder is unknown.
 pub(crate) fn candidates() -> Result<[PathBuf; 2], CliError> {
-    Ok([current_folder()?.join(CONFIG_FILE), home()?.join(".vibe-relay").join(CONFIG_FILE)])
+    Ok([current_folder()?.join(CONFIG_FILE), Folders::find()?.config.join(CONFIG_FILE)])
 }
 
 fn parse(file: Option<&Path>) -> Result<Config, CliError> {
@@ -98,12 +95,14 @@ fn parse(file: Option<&Path>) -> Result<Config, CliError> {
             config.origin.elsewhere.push(("db_path", SettingSource::Environment));
         }
         config.resolve_paths(&folder, &home);
+        Folders::find()?.complete(&mut config);
         return Ok(config);
     };
     let text = std::fs::read_to_string(path).map_err(CliError::io(format!("read {}", path.display())))?;
     let parsed = Config::parse(&text, path.parent().unwrap_or(&folder), &home);
     let mut config = parsed.map_err(|source| CliError::Config { path: path.to_owned(), source })?;
     config.origin.file = Some(path.to_owned());
+    Folders::find()?.complete(&mut config);
     Ok(config)
 }
 

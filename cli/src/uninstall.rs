@@ -6,11 +6,12 @@ use domain::board::project::Project;
 use domain::config::Config;
 use domain::text::shell_word;
 use domain::wire::List;
+use runner::backend;
 use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, service, settings};
+use crate::{logging, output, service, settings};
 
 /// Something that is left.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -48,15 +49,27 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
 }
 
 fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover> {
-    let remove = |path: &Path| format!("rm -r {}", shell_word(&path.display().to_string()));
-    let board = config.db_path.parent().unwrap_or(&config.db_path).to_owned();
-    let places =
-        [("database, tokens, logs and run folders", Some(board)), ("worktrees", Some(config.worktrees_path.clone())), ("configuration", file)];
-    let mut left: Vec<Leftover> = places
-        .into_iter()
-        .filter_map(|(what, path)| Some((what, path.filter(|path| path.exists())?)))
-        .map(|(what, path)| Leftover { what, place: path.display().to_string(), remove: remove(&path) })
-        .collect();
+    let remove = |paths: &[PathBuf]| {
+        let words: Vec<String> = paths.iter().map(|path| shell_word(&path.display().to_string())).collect();
+        format!("rm -r {}", words.join(" "))
+    };
+    let board = of_board(&config.db_path);
+    let mut left = Vec::new();
+    if !board.is_empty() {
+        let place = config.db_path.parent().unwrap_or(&config.db_path).display().to_string();
+        left.push(Leftover { what: "database, tokens and run folders", place, remove: remove(&board) });
+    }
+    let places = [("logs", Some(logging::folder(config))), ("worktrees", Some(config.worktrees_path.clone())), ("configuration", file)];
+    let existing = places.into_iter().filter_map(|(what, path)| Some((what, path.filter(|path| path.exists())?)));
+    left.extend(existing.map(|(what, path)| Leftover { what, place: path.display().to_string(), remove: remove(&[path]) }));
+    let sessions = backend::left_sessions(&config.worktrees_path);
+    if !sessions.is_empty() {
+        left.push(Leftover {
+            what: "conversations of agents",
+            place: format!("{} folders of Claude Code", sessions.len()),
+            remove: remove(&sessions),
+        });
+    }
     if unit.exists() {
         left.push(Leftover { what: "service", place: unit.display().to_string(), remove: "vibe-relay service remove".to_owned() });
     }
@@ -65,6 +78,31 @@ fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover>
         left.push(Leftover { what: "registration in Claude Code", place: "vibe-relay".to_owned(), remove });
     }
     left
+}
+
+/// What lies beside the database, by name: its folder may hold other files.
+fn of_board(db_path: &Path) -> Vec<PathBuf> {
+    const BESIDE: [&str; 15] = [
+        "token",
+        "companion",
+        "port",
+        "server.json",
+        "sockets",
+        "runs",
+        "backups",
+        "checks",
+        "previews",
+        "cleanups",
+        "knowledge",
+        "landing",
+        "publishing",
+        "fetching",
+        "code-maps",
+    ];
+    let name = db_path.file_name().unwrap_or_default().to_string_lossy();
+    let own = ["", "-wal", "-shm"].map(|end| db_path.with_file_name(format!("{name}{end}")));
+    let lock = db_path.with_extension("lock");
+    own.into_iter().chain([lock]).chain(BESIDE.map(|name| db_path.with_file_name(name))).filter(|path| path.exists()).collect()
 }
 
 fn in_repository(project: &Project) -> Leftover {
@@ -88,7 +126,10 @@ mod tests {
         std::fs::create_dir(folder.path().join("my board")).unwrap();
         std::fs::write(folder.path().join("my board/companion"), "token").unwrap();
         let left = on_disk(&config, None, &folder.path().join("unit"));
-        assert_eq!(left.iter().map(|one| one.what).collect::<Vec<_>>(), ["database, tokens, logs and run folders", "registration in Claude Code"]);
-        assert!(left[0].remove.starts_with("rm -r '") && left[0].remove.ends_with("/my board'"), "{left:?}");
+        assert_eq!(left.iter().map(|one| one.what).collect::<Vec<_>>(), ["database, tokens and run folders", "registration in Claude Code"]);
+        assert!(left[0].remove.starts_with("rm -r '") && left[0].remove.ends_with("/my board/companion'"), "{left:?}");
+        std::fs::write(folder.path().join("my board/diary.txt"), "mine").unwrap();
+        let left = on_disk(&config, None, &folder.path().join("unit"));
+        assert!(!left[0].remove.contains("diary") && !left[0].remove.ends_with("/my board'"), "files of others stay: {left:?}");
     }
 }

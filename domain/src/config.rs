@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::origin::{Origin, given_keys};
+use crate::prompt::Prompts;
 use crate::rate_limit::RateLimits;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
@@ -43,9 +44,12 @@ pub struct Config {
     pub repo_path: Option<PathBuf>,
     /// The base branch of new projects on the repository at `repo_path`; otherwise its checked-out branch.
     pub base_branch: Option<String>,
-    /// The folder of the agents' checkouts.
+    /// The folder of the agents' checkouts. The program replaces this default by the folder of the installation, and that of the database too.
     pub worktrees_path: PathBuf,
     pub db_path: PathBuf,
+    /// The folder of the log files; `None` for the folder `logs` beside the database.
+    #[serde(skip)]
+    pub logs_path: Option<PathBuf>,
     /// The port of the board; `None` for the one that it had last, or else the first free one from 9400 on.
     pub port: Option<u16>,
     /// Managed agents of all kinds that run at the same time.
@@ -86,6 +90,11 @@ pub struct Config {
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
+    /// The folder with files that replace what agents are told, named as in `agents/`.
+    pub prompts_path: Option<PathBuf>,
+    /// What agents are told, which the server reads with the configuration.
+    #[serde(skip)]
+    pub prompts: Prompts,
     /// The models that external agents may have in each role.
     pub model_restrictions: ModelRestrictions,
     /// The addresses that receive notifications.
@@ -112,11 +121,8 @@ pub struct AgentConfigs {
 pub struct AgentConfig {
     /// The model; the agent program chooses one if it is missing.
     pub model: Option<String>,
-    /// The file whose text replaces the built-in prompt.
+    /// The file whose text replaces the system prompt, also that in `prompts_path`.
     pub system_prompt_file: Option<PathBuf>,
-    /// The text of `system_prompt_file`, which the server reads with the configuration.
-    #[serde(skip)]
-    pub system_prompt: Option<String>,
     /// Agents of this kind that run at the same time, within [`Config::max_parallel_agents`]; `None` for no limit of their own.
     pub max_parallel: Option<u32>,
     /// Minutes without output, CPU time and a tool at work after which an agent of this kind is ended; `None` for never.
@@ -145,7 +151,6 @@ impl Default for AgentConfig {
         Self {
             model: None,
             system_prompt_file: None,
-            system_prompt: None,
             max_parallel: None,
             // The program gives up a request to its model's service earlier, and repeats it.
             stall_minutes: Some(30),
@@ -173,8 +178,9 @@ impl Default for Config {
         Self {
             repo_path: None,
             base_branch: None,
-            worktrees_path: PathBuf::from("~/.vibe-relay/worktrees"),
-            db_path: PathBuf::from("~/.vibe-relay/vibe-relay.db"),
+            worktrees_path: PathBuf::from("~/.local/state/vibe-relay/worktrees"),
+            db_path: PathBuf::from("~/.local/share/vibe-relay/vibe-relay.db"),
+            logs_path: None,
             port: None,
             max_parallel_agents: 3,
             max_attempts: 3,
@@ -196,6 +202,8 @@ impl Default for Config {
             sandbox_min: SandboxTier::None,
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
+            prompts_path: None,
+            prompts: Prompts::default(),
             model_restrictions: ModelRestrictions::default(),
             webhooks: Vec::new(),
             origin: Origin::default(),
@@ -253,7 +261,7 @@ impl Config {
         };
         absolute(&mut self.worktrees_path);
         absolute(&mut self.db_path);
-        self.repo_path.iter_mut().for_each(absolute);
+        self.repo_path.iter_mut().chain(&mut self.prompts_path).for_each(absolute);
         for agent in self.agents.each_mut() {
             agent.system_prompt_file.iter_mut().for_each(absolute);
         }
@@ -273,6 +281,9 @@ impl Config {
             ("keep_events_days", self.keep_events_days, 1, 3650),
             ("keep_audit_days", self.keep_audit_days, 1, 3650),
         ];
+        if self.port == Some(0) {
+            return invalid("port", "expected a number between 1 and 65535, or null for a free one");
+        }
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {
                 return invalid(key, &format!("{value} is not between {minimum} and {maximum}"));

@@ -13,6 +13,7 @@ pub mod event;
 pub mod id;
 pub mod likeness;
 pub mod printable;
+pub mod prompt;
 pub mod rate_limit;
 pub mod refusal;
 pub mod runs;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use db::{Caller, Db};
+use domain::config::live::LiveConfig;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
@@ -18,6 +19,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 
 use crate::bearer::Bearer;
 use crate::handler::Handler;
@@ -32,6 +34,7 @@ const QUOTED: usize = 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) db: Db,
+    pub(crate) config: watch::Receiver<LiveConfig>,
     /// The token that the caller uses.
     pub(crate) bearer: Bearer,
     pub(crate) caller: Caller,

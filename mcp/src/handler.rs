@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use db::{Caller, Db};
 use domain::audit::AuditKind;
+use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::run::RunRefusal;
 use http::request::Parts;
@@ -21,6 +22,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::answered::{Answers, Written};
@@ -49,6 +51,7 @@ pub(crate) struct Handler(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     db: Db,
+    config: watch::Receiver<LiveConfig>,
     tools: ToolRouter<Handler>,
     notices: Notices,
     answers: Answers,
@@ -58,10 +61,18 @@ struct Inner {
 
 impl Handler {
     /// Creates the handler. Notifications stop at `shutdown`, or when the last clone is dropped.
-    pub(crate) fn new(db: Db, push: Arc<Push>, shutdown: &CancellationToken) -> Self {
+    pub(crate) fn new(db: Db, config: watch::Receiver<LiveConfig>, push: Arc<Push>, shutdown: &CancellationToken) -> Self {
         let end = shutdown.child_token();
         push.start(db.clone(), end.clone());
-        Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), answers: Answers::default(), push, _end: end.drop_guard() }))
+        Self(Arc::new(Inner {
+            db,
+            config,
+            tools: tools::routes(),
+            notices: Notices::default(),
+            answers: Answers::default(),
+            push,
+            _end: end.drop_guard(),
+        }))
     }
 
     /// Looks up what an agent's list of tools depends on. The list is shorter if that fails, but its calls work.
@@ -135,7 +146,14 @@ impl Handler {
         let session = identity(&context.extensions)?.session.clone();
         let written = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Written>()).cloned();
         let git_dir = meta::text(&context.meta, meta::GIT_DIR).map(str::to_owned);
-        context.extensions.insert(Call { db: self.0.db.clone(), bearer: acting, caller: caller.clone(), scope, git_dir });
+        context.extensions.insert(Call {
+            db: self.0.db.clone(),
+            config: self.0.config.clone(),
+            bearer: acting,
+            caller: caller.clone(),
+            scope,
+            git_dir,
+        });
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };
@@ -209,7 +227,11 @@ impl ServerHandler for Handler {
     }
 
     async fn get_prompt(&self, request: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
-        Ok(prompt::get(&self.0.db, &identity(&context.extensions)?.acting.caller, &request).await?.into())
+        Ok({
+            let prompts = self.0.config.borrow().config.prompts.clone();
+            prompt::get(&self.0.db, &prompts, &identity(&context.extensions)?.acting.caller, &request).await
+        }?
+        .into())
     }
 
     /// The server declares no completions, so it does not answer for them.

@@ -1,8 +1,9 @@
-//! Prompts that a person picks in their client. Names and arguments are those of shared-context-server; the texts are in `agents/prompts/`.
+//! Prompts that a person picks in their client. Names and arguments are those of shared-context-server; the texts are those of [`Prompts`].
 //!
 //! It must not know tools.
 
 use db::{Caller, Db};
+use domain::prompt::Prompts;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
@@ -36,10 +37,10 @@ pub(crate) fn list() -> ListPromptsResult {
 ///
 /// # Errors
 /// When it is unknown, an argument is missing or invalid, or the session does not exist for the caller.
-pub(crate) async fn get(db: &Db, caller: &Caller, request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+pub(crate) async fn get(db: &Db, prompts: &Prompts, caller: &Caller, request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let text = match request.name.as_str() {
         SETUP => {
-            let text = include_str!("../../agents/prompts/setup-collaboration.md");
+            let text = prompts.text(domain::prompt::Prompt::SetupCollaboration);
             // shared-context-server has had two names for it.
             let agents = argument(request, "agent_types")?.or(argument(request, "expert_roles")?);
             let session = argument(request, "session_id")?;
@@ -55,7 +56,7 @@ pub(crate) async fn get(db: &Db, caller: &Caller, request: &GetPromptRequestPara
             let value = session_value(db, caller, session).await.map_err(|error| uri.failed(error))?;
             // Within JSON, `<` means the same in this form, and no message ends the block.
             let value = format!("{value:#}").replace('<', "\\u003c");
-            include_str!("../../agents/prompts/debug-session.md").replace("{id}", session.as_str()).replace("{session}", &value)
+            prompts.text(domain::prompt::Prompt::DebugSession).replace("{id}", session.as_str()).replace("{session}", &value)
         }
         _ => {
             let given: String = request.name.chars().take(60).collect();

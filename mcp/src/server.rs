@@ -17,6 +17,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use db::{Act, Db};
 use domain::audit::AuditKind;
+use domain::config::live::LiveConfig;
 use domain::wire::HOST_NAMES;
 use futures_util::StreamExt;
 use http::header::{AUTHORIZATION, ORIGIN};
@@ -25,6 +26,7 @@ use http_body_util::{BodyStream, StreamBody};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::streams::SessionStreams;
@@ -80,7 +82,7 @@ struct McpState {
 ///
 /// # Panics
 /// Outside of a Tokio runtime, because a task pushes changes to clients.
-pub fn router(db: Db, proof: Proof, shutdown: CancellationToken) -> Router {
+pub fn router(db: Db, live: watch::Receiver<LiveConfig>, proof: Proof, shutdown: CancellationToken) -> Router {
     let transport = Arc::new(SessionStreams::new(SESSION_LIFETIME));
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(HOST_NAMES)
@@ -92,7 +94,7 @@ pub fn router(db: Db, proof: Proof, shutdown: CancellationToken) -> Router {
         // Requests of the 2026-07-28 revision are answered with one JSON document.
         .with_json_response(true);
     let push = Arc::new(Push::default());
-    let handler = Handler::new(db.clone(), Arc::clone(&push), &shutdown);
+    let handler = Handler::new(db.clone(), live, Arc::clone(&push), &shutdown);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&transport), config);
     let state = McpState { db, shutdown, push, transport, sessions: Arc::default() };
     Router::new().route_service(PATH, service).route_layer(from_fn_with_state(state, authenticate)).merge(proof::router(proof))

@@ -2,7 +2,7 @@
 //!
 //! Each backend is one module below this file, with the functions that are re-exported here. `claude` is the only one. A second
 //! backend mirrors these functions, and this file then chooses between the two; see `docs/decisions/0010-one-tree-per-backend.md`.
-//! Everything below is pure except for `check_sign_in`, which asks the installed program.
+//! Everything below is pure, except for what asks the installed program or reads the settings of the person.
 
 mod claude;
 pub mod outcome;
@@ -26,8 +26,10 @@ pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, private_folder, sign
 pub use claude::hook;
 pub use claude::launch::{FILES, encode, launch};
 pub use claude::manual::resume_command;
-pub use claude::probe::{check_sign_in, parking_hint, version_warning};
-pub use claude::session::{RULE_FILES, remove_sessions};
+pub use claude::probe::{TESTED_VERSION, VersionSupport, check_sign_in, needs_sign_in, parking_hint, version_support};
+pub use claude::session::{RULE_FILES, left_sessions, remove_sessions};
+pub use claude::sign_in::{SignInState, sign_in_state};
+pub use claude::user_settings::settings_for_agents;
 
 /// The name of the board's MCP server in an agent's configuration.
 pub const BOARD_SERVER: &str = "vibe-relay";
@@ -43,6 +45,8 @@ pub struct LaunchRequest<'a> {
     pub model: Option<&'a str>,
     /// The system prompt.
     pub role: &'a str,
+    /// The instructions for the summary of a conversation that became too long.
+    pub summary: &'a str,
     pub settings: AgentSettings,
     pub permissions: PermissionMode,
     /// The folder whose instructions (CLAUDE.md) the agent follows.

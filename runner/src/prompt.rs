@@ -1,6 +1,6 @@
 //! Builds what an agent reads first: its role as the system prompt and its task as the first message.
 //!
-//! Pure. The texts of the roles are in `agents/`. Foreign content is escaped, so it cannot imitate the structure of a prompt.
+//! Pure. The texts are those of [`Prompts`]. Foreign content is escaped, so it cannot imitate the structure of a prompt.
 
 mod attempt;
 mod checks;
@@ -15,6 +15,7 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::context::handoff::Handoff;
 use domain::id::TaskId;
+use domain::prompt::{Prompt, Prompts};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::check::StageResults;
 use domain::runs::hand_over::HandOverReason;
@@ -26,33 +27,21 @@ use domain::team::message::Inbox;
 use domain::warroom::oracle::briefing::OracleBriefing;
 use repo::Commit;
 
-/// The built-in system prompt of an agent kind.
-pub fn role(phase: AgentKind) -> &'static str {
-    match phase {
-        AgentKind::Planner => include_str!("../../agents/planner.md"),
-        AgentKind::Coder => include_str!("../../agents/coder.md"),
-        AgentKind::Reviewer => include_str!("../../agents/reviewer.md"),
-        AgentKind::Orchestrator => include_str!("../../agents/orchestrator.md"),
-        AgentKind::Oracle => include_str!("../../agents/oracle.md"),
-    }
-}
-
-/// The system prompt of an agent whose role is `role`.
-pub fn system_prompt(role: &str, sandbox: SandboxTier) -> String {
+/// The system prompt of an agent.
+pub fn system_prompt(prompts: &Prompts, phase: AgentKind, sandbox: SandboxTier) -> String {
+    let (role, jail) = (prompts.text(phase), prompts.text(Prompt::Jail));
     match sandbox {
         SandboxTier::None => role.to_owned(),
-        SandboxTier::Jail => format!("{role}\n{JAIL}"),
-        SandboxTier::JailNet => format!("{role}\n{JAIL}{JAIL_NET}"),
+        SandboxTier::Jail => format!("{role}\n{jail}"),
+        SandboxTier::JailNet => format!("{role}\n{jail}{}", prompts.text(Prompt::JailNet)),
     }
 }
-
-/// The rules for agents in a jail.
-const JAIL: &str = include_str!("../../agents/jail/jail.md");
-const JAIL_NET: &str = include_str!("../../agents/jail/net.md");
 
 /// The content of a prompt.
 #[derive(Debug)]
 pub struct PromptInput<'a> {
+    /// The texts in use.
+    pub prompts: &'a Prompts,
     pub project: &'a Project,
     pub task: &'a Task,
     /// The goal of the whole, for an agent whose own task does not say it.
@@ -93,11 +82,6 @@ const TAGS: &[&str] = &["issue", "comments", "attempts", "context", "handover", 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
 
-/// How an agent handles messages that reach it while it works.
-const ANSWER: &str = include_str!("../../agents/reminder/inbox.md");
-/// The line below messages when more are waiting.
-const MORE: &str = include_str!("../../agents/reminder/more.md");
-
 /// The first message of a run.
 pub fn prompt(input: &PromptInput<'_>) -> String {
     let card = &input.task.card;
@@ -107,8 +91,8 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let last_failure = attempt::last_failure(input.attempts);
     let protected = card.protected_paths.as_ref().filter(|_| input.run.phase == AgentKind::Reviewer).map(ProtectedChange::named);
     let checks = match input.run.phase {
-        AgentKind::Coder => checks::announced(&input.project.profile.checks),
-        AgentKind::Reviewer => checks::results(input.checks, input.run.sha.as_deref()),
+        AgentKind::Coder => checks::announced(input.prompts, &input.project.profile.checks),
+        AgentKind::Reviewer => checks::results(input.prompts, input.checks, input.run.sha.as_deref()),
         AgentKind::Planner | AgentKind::Orchestrator | AgentKind::Oracle => String::new(),
     };
     let fields = [
@@ -143,17 +127,17 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
     }
-    let handover = handover::block(input.handoff);
+    let handover = handover::block(input.prompts, input.handoff);
     if !handover.is_empty() {
         text.push('\n');
         text += &handover;
     }
-    let traps = traps::block(&input.handoff.traps);
+    let traps = traps::block(input.prompts, &input.handoff.traps);
     if !traps.is_empty() {
         text.push('\n');
         text += &traps;
     }
-    let context = context::block(input.handoff);
+    let context = context::block(input.prompts, input.handoff);
     if !context.is_empty() {
         text.push('\n');
         text += &context;
@@ -164,68 +148,65 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     }
     if !input.inbox.messages.is_empty() {
         text.push('\n');
-        text += &inbox::block(input.inbox);
+        text += &inbox::block(input.prompts, input.inbox);
     }
     if input.resumes {
         text.push('\n');
-        text += match input.oracle {
-            Some(_) => include_str!("../../agents/reminder/resume_oracle.md"),
-            None => include_str!("../../agents/reminder/resume.md"),
-        };
+        text += input.prompts.text(if input.oracle.is_some() { Prompt::ResumeOracle } else { Prompt::Resume });
     }
     text
 }
 
 /// The reminder for an agent that ended its turn without moving its card.
-pub fn reminder(phase: AgentKind, task: &Task) -> String {
+pub fn reminder(prompts: &Prompts, phase: AgentKind, task: &Task) -> String {
     let next = match phase {
-        AgentKind::Planner => include_str!("../../agents/reminder/planner.md"),
-        AgentKind::Coder => include_str!("../../agents/reminder/coder.md"),
-        AgentKind::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
-        AgentKind::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
+        AgentKind::Planner => Prompt::PlannerOutcome,
+        AgentKind::Coder => Prompt::CoderOutcome,
+        AgentKind::Reviewer => Prompt::ReviewerOutcome,
+        AgentKind::Orchestrator => Prompt::OrchestratorOutcome,
         // It has no card to move.
-        AgentKind::Oracle => return include_str!("../../agents/reminder/oracle.md").trim_end().to_owned(),
+        AgentKind::Oracle => return prompts.text(Prompt::OracleOutcome).trim_end().to_owned(),
     };
-    let text = include_str!("../../agents/reminder/no_outcome.md").trim_end().replace("{next}", next.trim_end());
+    let text = prompts.text(Prompt::NoOutcome).trim_end().replace("{next}", prompts.text(next).trim_end());
     text.replace("{task}", task.card.id.as_str())
 }
 
 /// The request to an agent to hand over, because a limit is reached or because of an order.
-pub fn hand_over(task: &TaskId, reason: &HandOverReason) -> String {
-    let text = match reason {
-        HandOverReason::Limit { limit } if limit.measure == LimitMeasure::Context => include_str!("../../agents/reminder/new_session.md"),
-        HandOverReason::Limit { .. } => include_str!("../../agents/reminder/hand_over.md"),
-        HandOverReason::Ordered { .. } => include_str!("../../agents/reminder/ordered.md"),
+pub fn hand_over(prompts: &Prompts, task: &TaskId, reason: &HandOverReason) -> String {
+    let prompt = match reason {
+        HandOverReason::Limit { limit } if limit.measure == LimitMeasure::Context => Prompt::NewSession,
+        HandOverReason::Limit { .. } => Prompt::HandOver,
+        HandOverReason::Ordered { .. } => Prompt::Ordered,
     };
-    let text = text.trim_end().replace("{limit}", &reason.sentence()).replace("{order}", &reason.sentence());
+    let text = prompts.text(prompt).trim_end().replace("{limit}", &reason.sentence()).replace("{order}", &reason.sentence());
     text.replace("{task}", task.as_str())
 }
 
 /// The result of a tool that the human denied.
-pub fn denial(tool: &str, reason: Option<&str>) -> String {
+pub fn denial(prompts: &Prompts, tool: &str, reason: Option<&str>) -> String {
     let reason = reason.map(|reason| format!(" They say: {reason}")).unwrap_or_default();
-    include_str!("../../agents/reminder/denied.md").trim_end().replace("{tool}", tool).replace("{reason}", &reason)
+    prompts.text(Prompt::Denied).trim_end().replace("{tool}", tool).replace("{reason}", &reason)
 }
 
 /// The comment for a coder whose branch cannot be merged. `conflicts` is Markdown.
-pub fn conflict(sha: &str, branch: &str, conflicts: &str) -> String {
-    let text = include_str!("../../agents/reminder/conflict.md").trim_end();
+pub fn conflict(prompts: &Prompts, sha: &str, branch: &str, conflicts: &str) -> String {
+    let text = prompts.text(Prompt::Conflict).trim_end();
     // The conflicts last, because they may contain anything.
     text.replace("{sha}", sha).replace("{branch}", branch).replace("{conflicts}", conflicts)
 }
 
 /// The description of the task that brings the base branch at `sha` and the project branch `branch` together. `details` is Markdown.
-pub fn sync(base_branch: &str, sha: &str, branch: &str, problem: &str, details: &str) -> String {
-    let text = include_str!("../../agents/reminder/sync.md").trim_end();
+pub fn sync(prompts: &Prompts, base_branch: &str, sha: &str, branch: &str, problem: &str, details: &str) -> String {
+    let text = prompts.text(Prompt::Sync).trim_end();
     let text = text.replace("{base_branch}", base_branch).replace("{sha}", sha).replace("{branch}", branch).replace("{problem}", problem);
     text.replace("{details}", details)
 }
 
 /// The comment for a coder whose work failed checks. `branch` is that into which it was merged, and `results` is Markdown.
-pub fn failed_checks(sha: &str, branch: Option<&str>, results: &str) -> String {
+pub fn failed_checks(prompts: &Prompts, sha: &str, branch: Option<&str>, results: &str) -> String {
     let text = match branch {
-        Some(branch) => include_str!("../../agents/reminder/failed_merge_checks.md").replace("{branch}", branch),
-        None => include_str!("../../agents/reminder/failed_checks.md").to_owned(),
+        Some(branch) => prompts.text(Prompt::FailedMergeChecks).replace("{branch}", branch),
+        None => prompts.text(Prompt::FailedChecks).to_owned(),
     };
     // The results last, because they may contain anything.
     text.trim_end().replace("{sha}", sha).replace("{results}", results)

@@ -140,9 +140,14 @@ impl TestServer {
 
     /// A command of the product with this server's configuration and environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        self.command_with_config("config.json", arguments)
+    }
+
+    /// A command of the product with another file in the test's folder as its configuration.
+    pub fn command_with_config(&self, file: &str, arguments: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "a test starts the product as a person does")]
         let mut command = Command::new(&self.options.program);
-        command.arg("--config").arg(self.root().join("config.json")).args(arguments).current_dir(self.root());
+        command.arg("--config").arg(self.root().join(file)).args(arguments).current_dir(self.root());
         command.env_clear().envs(self.options.environment.iter().map(|(name, value)| (name, value))).kill_on_drop(true);
         command
     }

@@ -42,13 +42,10 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
 #[utoipa::path(get, path = "/api/settings", responses((status = 200, body = SettingsView)))]
 pub(crate) async fn get_settings(State(state): State<AppState>) -> Result<Json<SettingsView>> {
     let config = state.config.borrow().config.clone();
-    let prompts = AgentKind::ALL.iter().map(|phase| {
-        let agent = config.agent(*phase);
-        RolePrompt {
-            phase: *phase,
-            text: agent.system_prompt.clone().unwrap_or_else(|| (state.built_in_prompt)(*phase).to_owned()),
-            file: agent.system_prompt_file.as_ref().map(|path| path.display().to_string()),
-        }
+    let prompts = AgentKind::ALL.iter().map(|phase| RolePrompt {
+        phase: *phase,
+        text: config.prompts.text(*phase).to_owned(),
+        file: config.prompts.file(*phase).map(|path| path.display().to_string()),
     });
     Ok(Json(SettingsView {
         file: config.origin.file.as_ref().map(|path| path.display().to_string()),

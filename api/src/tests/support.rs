@@ -129,7 +129,6 @@ impl TestServer {
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),
-            built_in_prompt: |_| "Do your part.",
             map_code: Arc::new(|_| {
                 let summary = CodeMapSummary { files: 3, ..CodeMapSummary::default() };
                 Box::pin(async {

@@ -26,7 +26,7 @@ pub(crate) async fn run(config: Option<&Path>, task: &str, give_back: bool) -> R
     let path = format!("/api/tasks/{}", id::task(task)?);
     if give_back {
         let view: TaskView = client.post(&format!("{path}/give-back"), &json!({})).await?;
-        output::line(format!("{} is given back: the next agent continues in its worktree", view.task.card.id));
+        output::data(&view, |view| output::line(format!("{} is given back: the next agent continues in its worktree", view.task.card.id)));
         return Ok(());
     }
     let mut view: TaskView = client.get(&path).await?;
@@ -40,7 +40,7 @@ pub(crate) async fn run(config: Option<&Path>, task: &str, give_back: bool) -> R
         }
         view = client.get(&path).await?;
     };
-    show(&view.task.card.id, &takeover);
+    output::data(&takeover, |takeover| show(&view.task.card.id, takeover));
     Ok(())
 }
 

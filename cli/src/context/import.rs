@@ -60,12 +60,17 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
     let path = path.into_os_string().into_string().map_err(|path| CliError::NotUtf8 { path: path.into() })?;
     let new = NewImport { source, path, project_id, dry_run: true };
     let plan: ImportReport = client.post("/api/import", &new).await?;
-    describe(&plan).iter().for_each(output::line);
-    if plan.counts.iter().all(|count| count.imported == 0) {
+    let is_empty = plan.counts.iter().all(|count| count.imported == 0);
+    let asks = !import.yes && std::io::stdin().is_terminal() && !output::is_json();
+    // With JSON only the report of the last step is printed.
+    if is_empty || !import.yes || !output::is_json() {
+        output::data(&plan, |plan| describe(plan).iter().for_each(output::line));
+    }
+    if is_empty {
         return Ok(());
     }
     if !import.yes {
-        if !std::io::stdin().is_terminal() {
+        if !asks {
             output::hint("Nothing was written. Add --yes to import.");
             return Ok(());
         }
@@ -74,7 +79,7 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
         }
     }
     let report: ImportReport = client.post("/api/import", &NewImport { dry_run: false, ..new }).await?;
-    describe(&report).iter().for_each(output::line);
+    output::data(&report, |report| describe(report).iter().for_each(output::line));
     output::hint("Agents that were imported are absent until you create a token for them with `vibe-relay token new`.");
     Ok(())
 }
@@ -83,7 +88,7 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
 async fn import_issue(client: &Client, project: &ProjectId, issue: &Path) -> Result<(), CliError> {
     let import = IssueImport { issue: issue.to_string_lossy().into_owned(), start: false };
     let task: Task = client.post(&format!("/api/projects/{project}/issues"), &import).await?;
-    output::line(format!("{} {}", task.card.id, task.card.title));
+    output::data(&task, |task| output::line(format!("{} {}", task.card.id, task.card.title)));
     output::hint(format!("It is held. Start it with `vibe-relay task start {}`.", task.card.id));
     Ok(())
 }

@@ -5,17 +5,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The folder beside the database.
-const FOLDER: &str = "logs";
 /// The size of one file.
 const MAX_BYTES: u64 = 8 << 20;
 /// The current file and older ones.
 const MAX_FILES: usize = 5;
 
-/// Returns the log file of the server of `db_path`. Older ones have a number: `vibe-relay.1.log` is the one before.
-pub(super) fn path(db_path: &Path) -> PathBuf {
-    let name = db_path.file_stem().unwrap_or(FOLDER.as_ref());
-    db_path.with_file_name(FOLDER).join(name).with_extension("log")
+/// Returns the log file in `folder` of the server of `db_path`. Older ones have a number: `vibe-relay.1.log` is the one before.
+pub(super) fn path(folder: &Path, db_path: &Path) -> PathBuf {
+    folder.join(db_path.file_stem().unwrap_or("vibe-relay".as_ref())).with_extension("log")
 }
 
 /// The current file.
@@ -91,7 +88,7 @@ mod tests {
     #[test]
     fn size_and_number_of_files_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
-        let path = path(&folder.path().join("board.db"));
+        let path = path(&folder.path().join("logs"), &folder.path().join("board.db"));
         assert_eq!(path, folder.path().join("logs/board.log"));
         for restart in 0..3 {
             let mut log = RotatingFile::with_limit(&path, 100).unwrap();

@@ -1,5 +1,7 @@
 //! Real files in a temporary folder, watched with inotify.
 
+use domain::prompt::Prompt;
+use domain::runs::agent_kind::AgentKind;
 use tempfile::TempDir;
 
 use super::*;
@@ -64,13 +66,37 @@ async fn invalid_file_keeps_last_configuration_and_sets_notice() {
 async fn changed_prompt_is_read_again() {
     let config = r#"{"agents": {"coder": {"system_prompt_file": "coder.md"}}}"#;
     let mut files = Files::new(&[("config.json", config), ("coder.md", "Write tests.")]);
-    let prompt = |live: &LiveConfig| live.config.agents.coder.system_prompt.clone().unwrap();
-    assert_eq!(prompt(&files.live.borrow()), "Write tests.");
-    files.write("coder.md", "Write more tests.");
-    files.wait(|live| prompt(live) == "Write more tests.").await;
+    let prompt = |live: &LiveConfig| live.config.prompts.text(AgentKind::Coder).to_owned();
+    assert_eq!(prompt(&files.live.borrow()), "Write tests.\n");
+    files.write("coder.md", "Write more tests.\n");
+    files.wait(|live| prompt(live) == "Write more tests.\n").await;
     std::fs::remove_file(files.folder.path().join("coder.md")).unwrap();
     let live = files.wait(|live| live.notice.is_some()).await;
-    assert_eq!(prompt(&live), "Write more tests.");
+    assert_eq!(prompt(&live), "Write more tests.\n");
+}
+
+#[tokio::test]
+async fn broken_prompt_keeps_the_last_good_one_until_it_is_repaired() {
+    let mut files = Files::new(&[("config.json", r#"{"prompts_path": "."}"#), ("protocol.md", "Be kind.")]);
+    let prompt = |live: &LiveConfig| live.config.prompts.text(Prompt::Protocol).to_owned();
+    assert_eq!(prompt(&files.live.borrow()), "Be kind.\n");
+    files.write("protocol.md", "");
+    let live = files.wait(|live| live.notice.is_some()).await;
+    let notice = live.notice.clone().unwrap();
+    assert!(notice.contains("protocol.md is empty") && notice.ends_with("The last valid configuration stays in use."), "{notice}");
+    assert_eq!(prompt(&live), "Be kind.\n");
+    files.write("protocol.md", "Be brief.");
+    assert_eq!(files.wait(|live| prompt(live) == "Be brief.\n").await.notice, None);
+}
+
+#[tokio::test]
+async fn prompt_in_a_folder_that_appears_later_is_noticed() {
+    let mut files = Files::new(&[("config.json", r#"{"prompts_path": "."}"#)]);
+    std::fs::create_dir(files.folder.path().join("reminder")).unwrap();
+    files.write("reminder/resume.md", "Continue.");
+    files.wait(|live| live.config.prompts.text(Prompt::Resume) == "Continue.\n").await;
+    files.write("reminder/resume.md", "Continue quickly.");
+    files.wait(|live| live.config.prompts.text(Prompt::Resume) == "Continue quickly.\n").await;
 }
 
 #[tokio::test]

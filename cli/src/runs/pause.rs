@@ -17,10 +17,11 @@ use crate::output;
 /// # Errors
 /// When the board is not running, or refuses.
 pub(crate) async fn pause(config: Option<&Path>, project: Option<&str>) -> Result<(), CliError> {
-    let (subject, at) = change(config, project, "pause").await?;
-    let since = at.map(|at| format!(" since {}", at.clock())).unwrap_or_default();
-    output::line(format!("{subject} paused{since}: no new agents start, and running agents continue"));
-    Ok(())
+    let say = |subject: &str, at: Option<Timestamp>| {
+        let since = at.map(|at| format!(" since {}", at.clock())).unwrap_or_default();
+        output::line(format!("{subject} paused{since}: no new agents start, and running agents continue"));
+    };
+    change(config, project, "pause", say).await
 }
 
 /// Ends the pause of a project, or of all without one.
@@ -28,21 +29,20 @@ pub(crate) async fn pause(config: Option<&Path>, project: Option<&str>) -> Resul
 /// # Errors
 /// When the board is not running, or refuses.
 pub(crate) async fn resume(config: Option<&Path>, project: Option<&str>) -> Result<(), CliError> {
-    let (subject, _) = change(config, project, "resume").await?;
-    output::line(format!("{subject} no longer paused"));
-    Ok(())
+    change(config, project, "resume", |subject, _| output::line(format!("{subject} no longer paused"))).await
 }
 
-async fn change(config: Option<&Path>, project: Option<&str>, verb: &str) -> Result<(String, Option<Timestamp>), CliError> {
+async fn change(config: Option<&Path>, project: Option<&str>, verb: &str, say: impl Fn(&str, Option<Timestamp>)) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    Ok(match project {
+    match project {
         Some(project) => {
             let project: Project = client.post(&format!("/api/projects/{}/{verb}", id::project(project)?), &json!({})).await?;
-            (format!("{} is", project.id), project.paused_at)
+            output::data(&project, |project| say(&format!("{} is", project.id), project.paused_at));
         }
         None => {
             let status: PauseStatus = client.post(&format!("/api/{verb}"), &json!({})).await?;
-            ("all projects are".to_owned(), status.paused_at)
+            output::data(&status, |status| say("all projects are", status.paused_at));
         }
-    })
+    }
+    Ok(())
 }

@@ -43,11 +43,11 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
     };
     if preview.stop {
         client.delete(&path).await?;
-        output::line(format!("the app of {} ends", subject.name()));
+        output::done(format!("the app of {} ends", subject.name()));
         return Ok(());
     }
     if preview.log {
-        output::line(client.text(&format!("{path}/log")).await?.trim_end());
+        output::data(client.text(&format!("{path}/log")).await?.trim_end(), |log| output::line(log));
         return Ok(());
     }
     let mut app = Some(client.post::<App>(&path, &json!({})).await?);

@@ -66,12 +66,12 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Restore { project, reference, branch } => {
             let request = RestoreRescue { reference, branch };
             client.post::<List<Rescue>>(&path(&project, "/restore")?, &request).await?;
-            output::line(format!("{} is restored to the branch {}", request.reference, request.branch));
+            output::done(format!("{} is restored to the branch {}", request.reference, request.branch));
         }
         Command::Drop { project, reference, sha } => {
             let request = DropRescue { reference, sha };
             client.post::<List<Rescue>>(&path(&project, "/drop")?, &request).await?;
-            output::line(format!("{} is deleted", request.reference));
+            output::done(format!("{} is deleted", request.reference));
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         }
         Command::Revoke { id } => {
             client.delete(&format!("/api/sessions/{id}")).await?;
-            output::line(format!("session {id} is revoked"));
+            output::done(format!("session {id} is revoked"));
         }
     }
     Ok(())

@@ -60,7 +60,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Remove { name } => {
             let person = find(&client, &name).await?;
             client.delete(&format!("/api/persons/{}", person.id)).await?;
-            output::line(format!("{} is removed", person.name));
+            output::done(format!("{} is removed", person.name));
         }
     }
     Ok(())

@@ -98,8 +98,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Change { name, terms } => return given::change(&client, &name, &terms).await,
         Command::Rotate => {
             let rotated = rotate(&client).await?;
-            output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
-            output::line(format!("{} of your browser sessions were revoked; `vibe-relay open` signs a browser in again.", rotated.revoked_sessions));
+            output::done(format!("The new token is in {}.", settings::token_file(&config).display()));
+            output::hint(format!("{} of your browser sessions were revoked; `vibe-relay open` signs a browser in again.", rotated.revoked_sessions));
             return Ok(());
         }
     };

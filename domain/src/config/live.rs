@@ -34,6 +34,7 @@ impl LiveConfig {
         let notice = (!keys.is_empty()).then(|| format!("Restart vibe-relay to apply the new {}.", keys.join(", ")));
         let config = Config {
             db_path: self.config.db_path.clone(),
+            logs_path: self.config.logs_path.clone(),
             port: self.config.port,
             worktrees_path: self.config.worktrees_path.clone(),
             durability: self.config.durability,

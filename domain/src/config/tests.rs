@@ -10,7 +10,7 @@ fn parse(text: &str) -> Result<Config, ConfigError> {
 #[test]
 fn keys_are_optional_and_paths_become_absolute() {
     let config = parse("{}").unwrap();
-    assert_eq!(config.db_path, Path::new("/home/ann/.vibe-relay/vibe-relay.db"));
+    assert_eq!(config.db_path, Path::new("/home/ann/.local/share/vibe-relay/vibe-relay.db"));
     let config = parse(r#"{"db_path": "board.db", "agents": {"coder": {"model": "m", "system_prompt_file": "c.md", "env": {"A": "b"}}}}"#).unwrap();
     assert_eq!(config.db_path, Path::new("/project/board.db"));
     assert_eq!(config.agent(AgentKind::Coder).system_prompt_file.as_deref(), Some(Path::new("/project/c.md")));

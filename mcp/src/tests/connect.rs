@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::middleware::map_request;
+use domain::config::live::LiveConfig;
 use http::HeaderValue;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +36,8 @@ async fn listen() -> (TcpListener, u16) {
 async fn server_without_a_socket_is_reached_over_tcp() {
     let board = Board::new().await;
     let (listener, port) = listen().await;
-    let router = crate::router(board.db.clone(), Proof::new(SECRET.to_owned(), port), CancellationToken::new());
+    let router =
+        crate::router(board.db.clone(), watch::channel(LiveConfig::default()).1, Proof::new(SECRET.to_owned(), port), CancellationToken::new());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     write_address(board.db.path(), port, SECRET);
     let connection = connect(board.db.path()).await.unwrap();
@@ -91,7 +94,8 @@ async fn proof_of_another_port_is_refused() {
     let board = Board::new().await;
     let (listener, port) = listen().await;
     // The router of a server that listens elsewhere, with the same secret.
-    let router = crate::router(board.db.clone(), Proof::new(SECRET.to_owned(), port + 1), CancellationToken::new());
+    let router =
+        crate::router(board.db.clone(), watch::channel(LiveConfig::default()).1, Proof::new(SECRET.to_owned(), port + 1), CancellationToken::new());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     write_address(board.db.path(), port, SECRET);
     let error = connect(board.db.path()).await.unwrap_err();

@@ -12,6 +12,7 @@ use domain::board::project::{PlanApproval, Project};
 use domain::board::status::Status;
 use domain::board::task::NewTask;
 use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::rate_limit::RateLimits;
 use domain::runs::agent_kind::AgentKind;
@@ -31,6 +32,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::Proof;
@@ -181,7 +183,7 @@ impl Board {
     }
 
     pub(super) fn router(&self, shutdown: CancellationToken) -> axum::Router {
-        crate::router(self.db.clone(), Proof::new(SECRET.to_owned(), 0), shutdown)
+        crate::router(self.db.clone(), watch::channel(LiveConfig::default()).1, Proof::new(SECRET.to_owned(), 0), shutdown)
     }
 }
 

@@ -9,7 +9,8 @@
 //! | interrupts, and answers to permission requests | [`control`] |
 //! | a session that a person continues | [`manual`] |
 //! | environment that it inherits and reserves | [`environment`] |
-//! | its files in the home folder, and its sign-in | [`home`] |
+//! | its files in the home folder, and its sign-in | [`home`], [`sign_in`] |
+//! | settings of the person that apply to agents | [`user_settings`] |
 //! | output to run events | [`decode`], [`tool`], [`error`] |
 //! | what it leaves outside of the checkout | [`session`] |
 //! | helpers that an agent starts itself | [`hook`] |
@@ -30,4 +31,6 @@ pub(super) mod launch;
 pub(super) mod manual;
 pub(super) mod probe;
 pub(super) mod session;
+pub(super) mod sign_in;
 mod tool;
+pub(super) mod user_settings;

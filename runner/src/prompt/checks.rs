@@ -2,11 +2,12 @@
 //!
 //! A project without checks adds nothing.
 
+use domain::prompt::{Prompt, Prompts};
 use domain::runs::check::{CheckStage, StageResults};
 use domain::runs::profile::checks::Checks;
 
 /// Names the commands that will judge the work of a coder.
-pub(super) fn announced(checks: &Checks) -> String {
+pub(super) fn announced(prompts: &Prompts, checks: &Checks) -> String {
     let named = |commands: &[String], what: &str| {
         let list = commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>().join(", ");
         (!commands.is_empty()).then(|| format!("{what}: {list}"))
@@ -16,18 +17,18 @@ pub(super) fn announced(checks: &Checks) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    include_str!("../../../agents/checks/coder.md").trim_end().replace("{commands}", &commands.join("; "))
+    prompts.text(Prompt::CoderChecks).trim_end().replace("{commands}", &commands.join("; "))
 }
 
 /// Lists the results of the commit `sha`.
-pub(super) fn results(stages: &[StageResults], sha: Option<&str>) -> String {
+pub(super) fn results(prompts: &Prompts, stages: &[StageResults], sha: Option<&str>) -> String {
     let stage = stages.iter().find(|stage| stage.checks.stage == CheckStage::Quick && Some(stage.checks.sha.as_str()) == sha);
     let results = stage.map(|stage| stage.results.as_slice()).unwrap_or_default();
     if results.is_empty() {
         return String::new();
     }
     let lines: Vec<String> = results.iter().map(|result| format!("`{}` {}", result.command, result.sentence())).collect();
-    include_str!("../../../agents/checks/reviewer.md").trim_end().replace("{results}", &lines.join(", "))
+    prompts.text(Prompt::ReviewerChecks).trim_end().replace("{results}", &lines.join(", "))
 }
 
 #[cfg(test)]
@@ -40,11 +41,14 @@ mod tests {
     #[test]
     fn coder_is_told_the_commands_of_both_stages() {
         let mut checks = Checks::default();
-        assert_eq!(announced(&checks), "");
+        assert_eq!(announced(&Prompts::default(), &checks), "");
         checks.full.commands = vec!["npm run e2e".to_owned()];
-        assert_eq!(announced(&checks), "on the merge: `npm run e2e`. Run them before step 6");
+        assert_eq!(announced(&Prompts::default(), &checks), "on the merge: `npm run e2e`. Run them before step 6");
         checks.quick.commands = vec!["npm test".to_owned(), "npm run lint".to_owned()];
-        assert_eq!(announced(&checks), "before the review: `npm test`, `npm run lint`; on the merge: `npm run e2e`. Run them before step 6");
+        assert_eq!(
+            announced(&Prompts::default(), &checks),
+            "before the review: `npm test`, `npm run lint`; on the merge: `npm run e2e`. Run them before step 6"
+        );
     }
 
     #[test]
@@ -61,8 +65,8 @@ mod tests {
             ended_at: Timestamp::from_milliseconds(0),
         };
         let stages = [StageResults { checks, results: vec![result] }];
-        assert_eq!(results(&stages, Some("head")), "already run on this commit: `npm test` passed after 12 s");
-        assert_eq!(results(&stages, Some("newer")), "");
-        assert_eq!(results(&[], Some("head")), "");
+        assert_eq!(results(&Prompts::default(), &stages, Some("head")), "already run on this commit: `npm test` passed after 12 s");
+        assert_eq!(results(&Prompts::default(), &stages, Some("newer")), "");
+        assert_eq!(results(&Prompts::default(), &[], Some("head")), "");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Pure. The store knows which messages are unread and which were delivered.
 
+use domain::prompt::{Prompt, Prompts};
 use domain::team::message::{Inbox, InboxMessage};
 
 use super::indented;
@@ -23,8 +24,8 @@ pub fn interrupting_messages(inbox: Inbox) -> Inbox {
 }
 
 /// The message that delivers an inbox to an agent at work.
-pub fn inbox_message(inbox: &Inbox) -> String {
-    format!("{}\n{}", block(inbox), super::ANSWER)
+pub fn inbox_message(prompts: &Prompts, inbox: &Inbox) -> String {
+    format!("{}\n{}", block(prompts, inbox), prompts.text(Prompt::Inbox))
 }
 
 /// Whether `text` is from [`inbox_message`].
@@ -33,14 +34,14 @@ pub fn is_inbox_message(text: &str) -> bool {
 }
 
 /// The inbox between its tags; empty without messages.
-pub(super) fn block(inbox: &Inbox) -> String {
+pub(super) fn block(prompts: &Prompts, inbox: &Inbox) -> String {
     if inbox.messages.is_empty() {
         return String::new();
     }
     let lines: String = inbox.messages.iter().map(line).collect();
     let more = match inbox.remaining {
         0 => String::new(),
-        more => super::MORE.replace("{more}", &more.to_string()),
+        more => prompts.text(Prompt::MoreInbox).replace("{more}", &more.to_string()),
     };
     format!("{OPENING}{lines}{more}</inbox>\n")
 }

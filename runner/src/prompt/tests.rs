@@ -19,6 +19,7 @@ use crate::fixture::live_run;
 mod escape;
 
 static NOTHING: Handoff = Handoff { findings: Vec::new(), older: 0, memory: Vec::new(), predecessor: None, log: Vec::new(), traps: Vec::new() };
+static BUILT_IN: LazyLock<Prompts> = LazyLock::new(Prompts::default);
 static EMPTY: Inbox = Inbox { messages: Vec::new(), remaining: 0 };
 
 fn nine() -> Timestamp {
@@ -136,6 +137,7 @@ static RUN: LazyLock<Run> = LazyLock::new(|| Run { end_class: None, ..attempt_th
 
 fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
     PromptInput {
+        prompts: &BUILT_IN,
         project,
         task,
         goal: None,
@@ -320,7 +322,7 @@ fn orchestrator_gets_the_goal_and_the_plan_as_parent() {
 #[test]
 fn reminders_and_messages_are_stable() {
     let task = task("Add the parser", "");
-    let reminders: Vec<String> = AgentKind::ALL.iter().map(|phase| reminder(*phase, &task)).collect();
+    let reminders: Vec<String> = AgentKind::ALL.iter().map(|phase| reminder(&BUILT_IN, *phase, &task)).collect();
     insta::assert_snapshot!(reminders.join("\n\n"), @r"
     <reminder>
     Your turn ended without an outcome: TASK-002 has not moved, so your work does not count yet. If you are finished, call create_subtasks for TASK-002 and then complete_task, or complete_task with a reason if there is nothing to do. If you cannot continue, explain why with add_comment first.
@@ -348,6 +350,28 @@ fn reminders_and_messages_are_stable() {
     &lt;/message>&lt;issue>
     </message>
     "#);
+}
+
+/// Long texts of a person leave less room for what agents left, and break nothing.
+#[test]
+fn replaced_texts_are_used_however_long_they_are() {
+    let (project, task) = (project(), task("Add the parser", ""));
+    let inbox = Inbox { messages: Vec::new(), remaining: 0 };
+    let finding = serde_json::from_value(serde_json::json!({
+        "id": 7, "session_id": "session_0000000000000001", "sender": "coder-TASK-002", "sender_type": "coder", "content": "Port 80",
+        "visibility": "public", "metadata": {}, "timestamp": "2026-01-31T09:05:00Z", "parent_message_id": null,
+    }));
+    let handoff = Handoff { findings: vec![finding.unwrap()], ..Handoff::default() };
+    let mut prompts = Prompts::default();
+    for (prompt, text) in
+        [(Prompt::Findings, "Mine. ".repeat(10_000)), (Prompt::Resume, "Go.".to_owned()), (Prompt::CoderOutcome, "hand {task} in".to_owned())]
+    {
+        prompts.replace(prompt, prompt.file().into(), &text).unwrap();
+    }
+    let text = prompt(&PromptInput { prompts: &prompts, handoff: &handoff, inbox: &inbox, resumes: true, ..input(&project, &task) });
+    assert!(text.contains("<context>\nMine. Mine.") && text.ends_with("\nGo.\n"), "{text}");
+    assert!(reminder(&prompts, AgentKind::Coder, &task).contains("If you are finished, hand TASK-002 in."));
+    assert!(system_prompt(&prompts, AgentKind::Coder, SandboxTier::Jail).contains(Prompt::Jail.built_in()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Pure. It must not know which traps concern a task.
 
+use domain::prompt::{Prompt, Prompts};
 use domain::text::excerpt;
 use domain::warroom::knowledge::Knowledge;
 
@@ -12,15 +13,14 @@ const MAX_BYTES: usize = 1_200;
 const MAX_BODY: usize = 200;
 const MAX_PATHS: usize = 80;
 
-const INTRODUCTION: &str = include_str!("../../../agents/context/traps.md");
 const END: &str = "</traps>\n";
 
 /// The traps as far as they fit, the newest first; empty without traps.
-pub(super) fn block(traps: &[Knowledge]) -> String {
+pub(super) fn block(prompts: &Prompts, traps: &[Knowledge]) -> String {
     if traps.is_empty() {
         return String::new();
     }
-    let mut text = format!("<traps>\n{INTRODUCTION}");
+    let mut text = format!("<traps>\n{}", prompts.text(Prompt::Traps));
     for trap in traps {
         let about = if trap.paths.is_empty() { String::new() } else { format!(" ({})", on_one_line(&trap.paths.join(", "), MAX_PATHS)) };
         let line = format!("{}{about}: {}\n", trap.topic, on_one_line(&trap.body, MAX_BODY));
@@ -44,20 +44,20 @@ mod tests {
     #[test]
     fn block_of_traps() {
         let net = Knowledge { paths: vec!["src/net/**".to_owned()], body: "It\n<traps> bites".to_owned(), ..item(1, "net") };
-        insta::assert_snapshot!(block(&[net, item(2, "port")]), @r"
+        insta::assert_snapshot!(block(&Prompts::default(), &[net, item(2, "port")]), @r"
         <traps>
         Others met these hazards. The files in `.dead-drop/` say more; do not change them.
         net (src/net/**): It &lt;traps> bites
         port: It bites
         </traps>
         ");
-        assert_eq!(block(&[]), "");
+        assert_eq!(block(&Prompts::default(), &[]), "");
     }
 
     #[test]
     fn block_has_a_limit() {
         let long = |id| Knowledge { body: "ä <traps> ".repeat(2_000), paths: vec!["a/".repeat(200)], ..item(id, &"x".repeat(60)) };
-        let text = block(&(0..20).map(long).collect::<Vec<_>>());
+        let text = block(&Prompts::default(), &(0..20).map(long).collect::<Vec<_>>());
         assert!(text.len() <= MAX_BYTES && text.ends_with(END) && text.contains("xxx"), "{} bytes", text.len());
     }
 }

@@ -7,7 +7,7 @@ mod landing;
 
 use std::path::Path;
 
-use db::{BaseMerge, Db};
+use db::BaseMerge;
 use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::check::CheckStage;
@@ -36,13 +36,13 @@ enum Outcome {
 
 /// Follows the base before the approved commit of a task is merged, with the checks that the merge of the task itself would run.
 pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, task: &TaskId, approved: &Sha) {
-    let checks = Checks::Of { context, work: vec![(task.clone(), approved.clone())] };
-    report(id, follow(&context.db, id, Freshness::Recent, &checks).await);
+    let checks = Checks::Of { work: vec![(task.clone(), approved.clone())] };
+    report(id, follow(context, id, Freshness::Recent, &checks).await);
 }
 
 /// Follows the base before a run starts from the project branch. A project with checks follows before merges and landings only.
-pub(super) async fn follow_before_start(db: &Db, id: &ProjectId) {
-    report(id, follow(db, id, Freshness::Recent, &Checks::None).await);
+pub(super) async fn follow_before_start(context: &RunContext, id: &ProjectId) {
+    report(id, follow(context, id, Freshness::Recent, &Checks::None).await);
 }
 
 /// How following the base ended.
@@ -67,14 +67,15 @@ fn report(id: &ProjectId, followed: Result<Followed, CheckoutError>) -> Followed
 }
 
 /// Whether checks of the project can run now.
-enum Checks<'a> {
+enum Checks {
     /// They cannot, so a project with checks follows later.
     None,
     /// They can, as part of the merge of `work`, or for a landing without one.
-    Of { context: &'a RunContext, work: Vec<(TaskId, Sha)> },
+    Of { work: Vec<(TaskId, Sha)> },
 }
 
-async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: &Checks<'_>) -> Result<Followed, CheckoutError> {
+async fn follow(context: &RunContext, id: &ProjectId, freshness: Freshness, checks: &Checks) -> Result<Followed, CheckoutError> {
+    let db = &context.db;
     let project = db.project(id).await?;
     if !project.profile.follow_base || project.archived_at.is_some() {
         return Ok(Followed::AsFarAsPossible);
@@ -90,7 +91,7 @@ async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: &Checks<'
     let (base_branch, base_head) = (project.base_branch.clone(), project.base_head.clone());
     let lacking = with_repository(Path::new(&project.git_dir), move |repository| repository.unmerged_base_tips(&tip, &base_branch, &base_head));
     for sha in lacking.await? {
-        if let Some(ended) = follow_tip(db, &project, &sha, checks).await? {
+        if let Some(ended) = follow_tip(context, &project, &sha, checks).await? {
             return Ok(ended);
         }
     }
@@ -98,7 +99,8 @@ async fn follow(db: &Db, id: &ProjectId, freshness: Freshness, checks: &Checks<'
 }
 
 /// Merges one tip. Returns how following ended if that was not possible.
-async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: &Checks<'_>) -> Result<Option<Followed>, CheckoutError> {
+async fn follow_tip(context: &RunContext, project: &Project, sha: &Sha, checks: &Checks) -> Result<Option<Followed>, CheckoutError> {
+    let db = &context.db;
     let ended = Ok(Some(Followed::AsFarAsPossible));
     let (branch, tip) = project_branch(db, project).await?;
     let (head, tree) = match try_merge(project, &branch, &tip, sha).await? {
@@ -106,11 +108,11 @@ async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: &Checks<'_>) 
         Outcome::Nothing => return Ok(None),
         Outcome::Conflict(conflicts) => {
             let details = conflicts.to_markdown(short(&tip), short(sha));
-            request_sync(db, project, &branch, sha, "conflicts in:", &details).await?;
+            request_sync(context, project, &branch, sha, "conflicts in:", &details).await?;
             return ended;
         }
     };
-    if let Checks::Of { context, work } = checks
+    if let Checks::Of { work } = checks
         && !project.profile.checks.full.commands.is_empty()
     {
         let (project, work) = (project.clone(), work.clone());
@@ -119,7 +121,7 @@ async fn follow_tip(db: &Db, project: &Project, sha: &Sha, checks: &Checks<'_>) 
             Verdict::Passed => {}
             Verdict::Failed(failed) => {
                 let details = check::results_markdown(&failed);
-                request_sync(db, &subject.project, &branch, sha, "fails these checks:", &details).await?;
+                request_sync(context, &subject.project, &branch, sha, "fails these checks:", &details).await?;
                 return ended;
             }
             Verdict::NotRun { why } => return Ok(Some(Followed::NotChecked { why })),
@@ -155,9 +157,9 @@ async fn try_merge(project: &Project, branch: &str, tip: &Sha, sha: &Sha) -> Res
 }
 
 /// Creates the task that brings both sides together, unless there is one.
-async fn request_sync(db: &Db, project: &Project, branch: &str, sha: &Sha, problem: &str, details: &str) -> Result<(), CheckoutError> {
-    let base_branch = &project.base_branch;
-    let description = prompt::sync(base_branch, sha, branch, problem, details);
+async fn request_sync(context: &RunContext, project: &Project, branch: &str, sha: &Sha, problem: &str, details: &str) -> Result<(), CheckoutError> {
+    let (db, base_branch) = (&context.db, &project.base_branch);
+    let description = prompt::sync(&context.config().prompts, base_branch, sha, branch, problem, details);
     if let Some(task) = db.create_sync_task(&project.id, sha, &format!("Merge {base_branch} into the project branch"), &description).await? {
         tracing::info!(project = %project.id, %task, %sha, "the base branch needs a coder to follow it");
     }

@@ -15,6 +15,7 @@ use db::{Db, NewCheckResult};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::project::Project;
 use domain::id::TaskId;
+use domain::prompt::Prompts;
 use domain::runs::check::{CheckOutcome, CheckResult, CheckStage, CheckState, TaskChecks, failed, missing};
 use domain::runs::evidence::Sha;
 use domain::runs::profile::checks::CheckList;
@@ -191,8 +192,8 @@ pub(super) async fn request_repair(db: &Db, task: &TaskId, why: &str) -> db::Res
 }
 
 /// The comment for a coder whose work failed checks: `branch` is that into which it was merged.
-pub(super) fn text(sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> String {
-    prompt::failed_checks(sha, branch, &results_markdown(failed))
+pub(super) fn text(prompts: &Prompts, sha: &str, branch: Option<&str>, failed: &[CheckResult]) -> String {
+    prompt::failed_checks(prompts, sha, branch, &results_markdown(failed))
 }
 
 /// The ends of the outputs of failed checks, as Markdown.

@@ -66,7 +66,9 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
     let recorded = match merged {
         MergeResult::Merged { head, tree } => db.record_merge(id, &sha, &branch, &head, &tree).await.map(drop),
         MergeResult::Moved => db.revoke_approval(id, &sha).await,
-        MergeResult::Conflict(conflicts) => db.record_merge_failure(id, &sha, &conflict::text(&sha, &branch, &conflicts)).await.map(drop),
+        MergeResult::Conflict(conflicts) => {
+            db.record_merge_failure(id, &sha, &conflict::text(&context.config().prompts, &sha, &branch, &conflicts)).await.map(drop)
+        }
     };
     settled(db, id, &sha, recorded).await
 }
@@ -98,7 +100,7 @@ async fn has_passed_checks(context: &RunContext, step: &Step<'_>) -> Result<bool
             Ok(false)
         }
         Verdict::Failed(failed) => {
-            let recorded = db.record_merge_failure(id, sha, &check::text(sha, Some(step.branch), &failed)).await.map(drop);
+            let recorded = db.record_merge_failure(id, sha, &check::text(&context.config().prompts, sha, Some(step.branch), &failed)).await.map(drop);
             settled(db, id, sha, recorded).await.map(|()| false)
         }
     }

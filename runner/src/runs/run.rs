@@ -92,7 +92,7 @@ fn text(error: db::Error) -> String {
 async fn start_run(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
-    base::follow_before_start(db, &task.card.project_id).await;
+    base::follow_before_start(context, &task.card.project_id).await;
     let project = db.project(&task.card.project_id).await?;
     let sandbox = match context.choose_sandbox().await?.tier() {
         Ok(tier) => tier,

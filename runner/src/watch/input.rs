@@ -51,7 +51,7 @@ impl Watcher<'_> {
         if waiting.messages.is_empty() {
             return Ok(Delivery::default());
         }
-        let Some(id) = self.send_text(&inbox::inbox_message(&waiting)).await else {
+        let Some(id) = self.send_text(&inbox::inbox_message(&self.context.config().prompts, &waiting)).await else {
             return Ok(Delivery { failed: true, ..Delivery::default() });
         };
         self.context.db.run_inbox_delivered(&self.run.id, &id.to_string(), waiting.messages).await?;
@@ -64,7 +64,8 @@ impl Watcher<'_> {
             if self.answered.contains(&answer.key) {
                 continue;
             }
-            let denial = (answer.answer == PermissionAnswer::Deny).then(|| prompt::denial(&answer.tool, answer.reason.as_deref()));
+            let denial = (answer.answer == PermissionAnswer::Deny)
+                .then(|| prompt::denial(&self.context.config().prompts, &answer.tool, answer.reason.as_deref()));
             if !self.send_line(&encode_permission(&answer.key, denial.as_deref())).await {
                 return Ok(Delivery { failed: true, ..Delivery::default() });
             }
@@ -81,7 +82,7 @@ impl Watcher<'_> {
 
     async fn send_hand_over(&mut self) -> db::Result<Delivery> {
         let Some(reason) = self.context.db.run(&self.run.id).await?.hand_over else { return Ok(Delivery::default()) };
-        let sent = self.send_text(&prompt::hand_over(&self.run.task_id, &reason)).await;
+        let sent = self.send_text(&prompt::hand_over(&self.context.config().prompts, &self.run.task_id, &reason)).await;
         Ok(Delivery { failed: sent.is_none(), ids: sent.into_iter().collect() })
     }
 
@@ -90,7 +91,7 @@ impl Watcher<'_> {
             return Ok(Delivery::default());
         }
         let task = self.context.db.task(&self.run.task_id).await?;
-        let sent = self.send_text(&prompt::reminder(self.run.phase, &task)).await;
+        let sent = self.send_text(&prompt::reminder(&self.context.config().prompts, self.run.phase, &task)).await;
         Ok(Delivery { failed: sent.is_none(), ids: sent.into_iter().collect() })
     }
 

@@ -58,6 +58,7 @@ impl Home {
                 session,
                 model: None,
                 role: "You test.",
+                summary: "Keep the next step.",
                 settings: domain::config::AgentSettings::User,
                 permissions: domain::runs::permission::PermissionMode::Auto,
                 rules: self.folder.path(),

@@ -56,7 +56,33 @@ async fn port_in_use_is_named() {
     let other = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = other.local_addr().unwrap().port().to_string();
     let said = error_output(&server, &["serve", "--no-open", "--port", &port]).await;
-    assert!(said.contains(&format!("port {port} is in use by another program; choose another with --port")), "{said}");
+    assert!(said.contains(&format!("port {port} is in use by another program")) && said.contains("choose another with --port"), "{said}");
+}
+
+#[tokio::test]
+async fn server_that_can_only_fail_is_refused() {
+    let server = stopped().await;
+    let (root, file) = (server.root(), server.root().join("config.json"));
+    let mut config: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let worktrees = config["worktrees_path"].take();
+    config["worktrees_path"] = root.join("config.json").display().to_string().into();
+    std::fs::write(&file, config.to_string()).unwrap();
+    let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
+    assert!(said.contains("the board cannot start") && said.contains("set \"worktrees_path\" to another folder"), "{said}");
+
+    config["worktrees_path"] = worktrees;
+    config["prompts_path"] = "prompts".into();
+    std::fs::write(&file, config.to_string()).unwrap();
+    let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
+    assert!(said.contains("could not read the folder of prompts"), "{said}");
+    std::fs::create_dir_all(root.join("prompts/reminder")).unwrap();
+    std::fs::write(root.join("prompts/reminder/resume.md"), "\n").unwrap();
+    let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
+    assert!(said.contains("reminder/resume.md is empty; write the text"), "{said}");
+    let checks = server.command(&["doctor", "--json"]).output().await.unwrap();
+    let checks: Vec<serde_json::Value> = serde_json::from_slice(&checks.stdout).unwrap();
+    let prompts = checks.iter().find(|check| check["name"] == "prompts").unwrap();
+    assert_eq!(prompts["result"], "fix", "doctor says the same: {prompts}");
 }
 
 #[tokio::test]

@@ -76,7 +76,27 @@ async fn data_fits_the_schemas_of_the_http_interface() {
     assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
     let checks: Vec<Value> = serde_json::from_slice(&server.command(&["doctor", "--json"]).output().await.unwrap().stdout).unwrap();
     let names: Vec<&str> = checks.iter().filter_map(|check| check["name"].as_str()).collect();
-    assert_eq!(names, ["config", "git", "agent", "sign-in", "sandbox", "repository", "disk", "database", "board"]);
+    assert_eq!(
+        names,
+        [
+            "folders",
+            "config",
+            "prompts",
+            "data",
+            "logs",
+            "worktrees",
+            "database",
+            "port",
+            "git",
+            "agent",
+            "sign-in",
+            "settings",
+            "sandbox",
+            "repository",
+            "disk",
+            "board"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod chaos;
 mod checkpoints;
 mod checks;
 mod claims;
+mod commands;
 mod context;
 mod deletion;
 mod demo;

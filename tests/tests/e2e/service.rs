@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
-use tests::server::TestServer;
+use tests::server::{ServerOptions, TestServer};
 
 use crate::support::{FILES, PROGRAM};
 
@@ -21,16 +21,18 @@ case "$2" in
 esac
 "#;
 
+/// Puts the script before the real program.
+pub(crate) fn imitate_systemd(options: &mut ServerOptions, root: &Path) {
+    std::fs::create_dir(root.join("fake")).unwrap();
+    let fake = root.join("fake/systemctl");
+    std::fs::write(&fake, SYSTEMCTL).unwrap();
+    std::fs::set_permissions(&fake, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = options.environment.iter_mut().find(|(name, _)| name == "PATH").unwrap();
+    path.1 = format!("{}:{}", root.join("fake").display(), path.1);
+}
+
 async fn server() -> TestServer {
-    let start = TestServer::start(Path::new(PROGRAM), FILES, |options, root| {
-        std::fs::create_dir(root.join("fake")).unwrap();
-        let fake = root.join("fake/systemctl");
-        std::fs::write(&fake, SYSTEMCTL).unwrap();
-        std::fs::set_permissions(&fake, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let path = options.environment.iter_mut().find(|(name, _)| name == "PATH").unwrap();
-        path.1 = format!("{}:{}", root.join("fake").display(), path.1);
-    });
-    start.await.unwrap()
+    TestServer::start(Path::new(PROGRAM), FILES, imitate_systemd).await.unwrap()
 }
 
 async fn run(server: &TestServer, arguments: &[&str]) -> (bool, String) {

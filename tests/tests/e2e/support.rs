@@ -33,11 +33,16 @@ pub(crate) async fn scripted(scenario: &str) -> TestServer {
 
 /// The same with changed options.
 pub(crate) async fn scripted_with(scenario: &str, change: impl FnOnce(&mut ServerOptions)) -> TestServer {
+    scripted_in(scenario, |options, _| change(options)).await
+}
+
+/// The same with changed options or files.
+pub(crate) async fn scripted_in(scenario: &str, change: impl FnOnce(&mut ServerOptions, &Path)) -> TestServer {
     let start = TestServer::start(Path::new(PROGRAM), FILES, |options, root| {
         let file = root.join("scenario.json");
         std::fs::write(&file, scenario).unwrap();
         options.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
-        change(options);
+        change(options, root);
     });
     start.await.unwrap()
 }

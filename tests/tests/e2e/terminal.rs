@@ -37,6 +37,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("config check", ""),
         ("version", ""),
         ("uninstall", ""),
+        ("clean", ""),
         ("completions", "completions bash"),
         ("man", "man pages"),
         ("task answer", "task answer TASK-001 yes"),

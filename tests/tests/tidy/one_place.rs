@@ -186,8 +186,14 @@ fn runner_names_the_agent_program_in_its_backend_only() {
 
 #[test]
 fn prompts_are_no_rust_strings() {
-    let found = [outside("\"You are ", &[]), outside("include_str!(\"../../agents/", &["runner/src/prompt.rs", "mcp/src/prompt.rs"])].concat();
+    let found = [outside("\"You are ", &[]), outside("../agents/", &["domain/src/prompt.rs"])].concat();
     none("what agents are told is in agents/", found);
+}
+
+/// A text that is taken past `Prompts` could not be replaced.
+#[test]
+fn built_in_prompts_are_copied_by_init_only() {
+    none("Prompts::text returns the prompt in use", outside(".built_in()", &["domain/src/prompt.rs", "cli/src/init.rs"]));
 }
 
 /// Legality has one table. A component that compares with a status would be a second one.

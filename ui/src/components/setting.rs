@@ -51,7 +51,7 @@ pub(crate) fn SettingList(view: SettingsView, page: SettingsPage) -> impl IntoVi
 fn FileHint(file: Option<String>, is_named: bool) -> impl IntoView {
     let (place, named) = match file {
         Some(file) => (view! { <code class="path">{file}</code> }.into_any(), if is_named { ", which --config names" } else { "" }),
-        None => (view! { <code class="path">"~/.vibe-relay/vibe-relay.config.json"</code> }.into_any(), ", which does not exist yet"),
+        None => (view! { <code class="path">"~/.config/vibe-relay/vibe-relay.config.json"</code> }.into_any(), ", which does not exist yet"),
     };
     view! {
         <p class="soft small-text">

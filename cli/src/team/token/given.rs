@@ -67,7 +67,7 @@ pub(super) async fn list(client: &Client) -> Result<(), CliError> {
 
 pub(super) async fn revoke(client: &Client, name: &TokenName) -> Result<(), CliError> {
     client.delete(&format!("/api/tokens/{name}")).await?;
-    output::line(format!("token {name} is revoked"));
+    output::done(format!("token {name} is revoked"));
     Ok(())
 }
 

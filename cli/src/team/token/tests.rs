@@ -51,7 +51,6 @@ impl Board {
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(None).subscribe(),
-            built_in_prompt: runner::prompt::role,
             publish: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
             can_open: std::sync::Arc::new(|_| Box::pin(async { false })),
             import_issue: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),

@@ -144,7 +144,7 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     if let Some(projects) = reach::projects(&call.db, &call.bearer).await? {
         text += &format!("\n{projects}");
     }
-    let onboarding = onboarding::text(&call.db.folder(), &agent.roles);
+    let onboarding = onboarding::text(&call.config.borrow().config.prompts, &agent.roles);
     let mut data = json!({"agent": format::agent(agent), "onboarding": onboarding});
     if let Some(token) = &registered.token {
         data["token"] = json!(token);

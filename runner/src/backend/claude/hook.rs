@@ -18,6 +18,7 @@ use crate::shell_writes::written_files;
 const COMMAND: &str = "hook";
 /// How long a hook may take, in seconds. It is longer than the hook waits for the board, and the agent waits for its hooks.
 const TIMEOUT_SECONDS: u32 = 15;
+pub(super) const SUMMARY_FILE: &str = "summary.md";
 
 /// The settings of one run. The board is asked before every start of a helper, every edit and every shell command that writes files, and told
 /// about the end of each helper. Before a conversation is shortened, the hook prints what its summary has to keep.
@@ -49,8 +50,6 @@ pub fn settings(program: &Path, mcp_config_file: &Path, phase: AgentKind) -> Val
     })
 }
 
-const COMPACTION: &str = include_str!("../../../../agents/reminder/compact.md");
-
 /// How the agent of a run reaches the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardAccess {
@@ -77,10 +76,14 @@ impl BoardAccess {
     }
 }
 
-/// The instructions for the summary of a conversation, if the input of a hook announces one.
-pub fn summary_instructions(input: &str) -> Option<&'static str> {
-    let input: Value = serde_json::from_str(input).ok()?;
-    (input["hook_event_name"] == "PreCompact").then_some(COMPACTION.trim_ascii_end())
+/// Whether the input of a hook announces a summary of the conversation, for which the hook prints the instructions.
+pub fn announces_summary(input: &str) -> bool {
+    serde_json::from_str(input).is_ok_and(|input: Value| input["hook_event_name"] == "PreCompact")
+}
+
+/// The file with the instructions for the summary, beside the MCP configuration of the run.
+pub fn summary_file(mcp_config: &Path) -> PathBuf {
+    mcp_config.with_file_name(SUMMARY_FILE)
 }
 
 /// The input of a hook about a tool.
@@ -210,10 +213,10 @@ mod tests {
     }
 
     #[test]
-    fn summary_of_a_conversation_keeps_what_the_rest_of_the_work_needs() {
+    fn summary_of_a_conversation_is_announced_and_its_file_is_known() {
         let announced = r#"{"session_id":"s","hook_event_name":"PreCompact","trigger":"auto","custom_instructions":null}"#;
-        assert!(summary_instructions(announced).is_some_and(|text| text.contains("the next step") && !text.ends_with('\n')));
-        assert_eq!([STARTS, "{}", ""].map(summary_instructions), [None; 3]);
+        assert_eq!([announced, STARTS, "{}", ""].map(announces_summary), [true, false, false, false]);
+        assert_eq!(summary_file(Path::new("/runs/RUN 1/mcp.json")), Path::new("/runs/RUN 1/summary.md"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::environment::ADDED_VARIABLES;
-use super::hook;
+use super::hook::{self, SUMMARY_FILE};
 use crate::backend::{BOARD_SERVER, Launch, LaunchRequest, Session};
 
 const ROLE_FILE: &str = "role.md";
@@ -18,7 +18,7 @@ const MCP_FILE: &str = "mcp.json";
 const SETTINGS_FILE: &str = "settings.json";
 
 /// The files of a launch in the run's folder.
-pub const FILES: [&str; 3] = [ROLE_FILE, MCP_FILE, SETTINGS_FILE];
+pub const FILES: [&str; 4] = [ROLE_FILE, MCP_FILE, SETTINGS_FILE, SUMMARY_FILE];
 
 pub fn launch(request: &LaunchRequest<'_>) -> Launch {
     let mcp_file = request.run_dir.join(MCP_FILE);
@@ -26,6 +26,7 @@ pub fn launch(request: &LaunchRequest<'_>) -> Launch {
         (ROLE_FILE, request.role.to_owned()),
         (MCP_FILE, mcp_config(request).to_string()),
         (SETTINGS_FILE, hook::settings(request.relay, &mcp_file, request.phase).to_string()),
+        (SUMMARY_FILE, request.summary.to_owned()),
     ];
     Launch { argv: argv(request), environment: ADDED_VARIABLES, files }
 }
@@ -112,6 +113,7 @@ mod tests {
             session,
             model: None,
             role: "You test.",
+            summary: "Keep the next step.",
             settings: AgentSettings::User,
             permissions: PermissionMode::Auto,
             rules: Path::new("/worktrees/TASK-001"),
@@ -168,7 +170,7 @@ mod tests {
         let task = TaskId::new(1);
         let launch = launch(&request(AgentKind::Coder, Session::New(Uuid::nil()), &[], &task));
         let names: Vec<&str> = launch.files.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["role.md", "mcp.json", "settings.json"]);
+        assert_eq!(names, ["role.md", "mcp.json", "settings.json", "summary.md"]);
         assert_eq!(launch.files[0].1, "You test.");
         insta::assert_snapshot!(launch.files[1].1, @r#"{"mcpServers":{"vibe-relay":{"alwaysLoad":true,"args":["mcp","--task-id","TASK-001"],"command":"/usr/bin/vibe-relay","env":{"VIBE_RELAY_DB":"/data/board.db","VIBE_RELAY_TOKEN":"secret"}}}}"#);
         let access = hook::BoardAccess::read(&launch.files[1].1).unwrap();

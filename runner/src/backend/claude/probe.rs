@@ -12,15 +12,17 @@ use crate::process::probe;
 
 /// Versions before this one let a repository run programs without asking.
 const MIN_VERSION: [u32; 3] = [2, 1, 128];
-const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
+/// The version that the tests drive. Its format is known; that of newer ones may have moved.
+pub const TESTED_VERSION: [u32; 3] = [2, 1, 330];
+const UPDATE: &str = "npm install -g @anthropic-ai/claude-code";
+pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Looks for a reason that would make every agent fail: the program refuses root, or nobody is signed in.
 ///
 /// # Errors
 /// The reason, with what was found.
 pub async fn check_sign_in(program: &Path, config: &Config, tier: SandboxTier) -> Result<(), (ParkReason, String)> {
-    // A program that only imitates Claude Code, such as the scripted agent, needs no sign-in.
-    if program.file_name().is_none_or(|name| name != "claude") {
+    if !needs_sign_in(program) {
         return Ok(());
     }
     // A run in a jail sets the variable.
@@ -38,10 +40,39 @@ pub async fn check_sign_in(program: &Path, config: &Config, tier: SandboxTier) -
     Ok(())
 }
 
-/// A warning about a version that works but should be updated. `text` is the program's answer to `--version`.
-pub fn version_warning(numbers: [u32; 3], text: &str) -> Option<String> {
-    let is_old = text.contains("Claude Code") && numbers < MIN_VERSION;
-    is_old.then(|| format!("{text} has known security holes; update it with `npm install -g @anthropic-ai/claude-code`"))
+/// Whether the program has a sign-in. One that only imitates Claude Code, such as the scripted agent, has none.
+pub fn needs_sign_in(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name == "claude")
+}
+
+/// How a version of the program is supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VersionSupport {
+    Tested,
+    Newer(String),
+    /// It must not run agents.
+    TooOld(String),
+}
+
+/// Judges a version. `text` is the program's answer to `--version`.
+pub fn version_support(numbers: [u32; 3], text: &str) -> VersionSupport {
+    if !text.contains("Claude Code") {
+        return VersionSupport::Tested;
+    }
+    let dotted = |version: [u32; 3]| version.map(|number| number.to_string()).join(".");
+    if numbers < MIN_VERSION {
+        let minimum = dotted(MIN_VERSION);
+        return VersionSupport::TooOld(format!(
+            "{text} has known security holes, and {minimum} is the oldest without them; update it with `{UPDATE}`"
+        ));
+    }
+    if numbers > TESTED_VERSION {
+        let tested = dotted(TESTED_VERSION);
+        return VersionSupport::Newer(format!(
+            "{text} is newer than {tested}, with which vibe-relay is tested; if agents fail, install that one with `{UPDATE}@{tested}`"
+        ));
+    }
+    VersionSupport::Tested
 }
 
 /// The steps that resolve a reason which is this program's own.
@@ -80,10 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn only_old_versions_of_the_real_program_are_warned_about() {
-        assert!(version_warning([2, 1, 127], "2.1.127 (Claude Code)").is_some());
-        assert_eq!(version_warning([2, 1, 128], "2.1.128 (Claude Code)"), None);
-        assert_eq!(version_warning([0, 1, 0], "vibe-relay 0.1.0"), None);
+    fn versions_outside_of_the_range_are_named_with_the_command_that_helps() {
+        let judged = |numbers, text: &str| match version_support(numbers, text) {
+            VersionSupport::Tested => ("tested", String::new()),
+            VersionSupport::Newer(detail) => ("newer", detail),
+            VersionSupport::TooOld(detail) => ("too old", detail),
+        };
+        let (kind, detail) = judged([2, 1, 127], "2.1.127 (Claude Code)");
+        assert!(kind == "too old" && detail.ends_with("`npm install -g @anthropic-ai/claude-code`"), "{detail}");
+        assert_eq!(judged([2, 1, 128], "2.1.128 (Claude Code)").0, "tested");
+        assert_eq!(judged(TESTED_VERSION, "2.1.330 (Claude Code)").0, "tested");
+        let (kind, detail) = judged([2, 2, 0], "2.2.0 (Claude Code)");
+        assert!(kind == "newer" && detail.ends_with("claude-code@2.1.330`"), "{detail}");
+        assert_eq!(judged([0, 1, 0], "vibe-relay 0.1.0").0, "tested", "another program");
     }
 
     #[test]

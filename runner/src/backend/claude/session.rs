@@ -23,6 +23,14 @@ pub fn remove_sessions(checkout: &Path) -> io::Result<()> {
     }
 }
 
+/// The folders of conversations that agents had in checkouts below `worktrees` and that were not removed.
+pub fn left_sessions(worktrees: &Path) -> Vec<PathBuf> {
+    let Some(config) = config_folder() else { return Vec::new() };
+    let prefix = format!("{}-", sessions_folder(&config, worktrees).to_string_lossy());
+    let entries = std::fs::read_dir(config.join(PROJECTS)).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.to_string_lossy().starts_with(&prefix)).collect()
+}
+
 fn config_folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("CLAUDE_CONFIG_DIR").or_else(|| variable("HOME").map(|home| home.join(".claude")))

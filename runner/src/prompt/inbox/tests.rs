@@ -51,7 +51,7 @@ fn message_line_has_sender_recipient_and_marks() {
     let mut answer = again(received(10, "platform/mara", "yes"));
     (answer.message.task_id, answer.message.reply_to) = (Some(TaskId::new(4)), Some(7));
     let given = Inbox { messages: vec![broadcast, answer, copy(11)], remaining: 3 };
-    insta::assert_snapshot!(block(&given), @r"
+    insta::assert_snapshot!(block(&Prompts::default(), &given), @r"
     <inbox>
     [#9 human → all 2026-01-31T09:05:00.000Z] Use tabs.
       Everywhere.
@@ -60,12 +60,12 @@ fn message_line_has_sender_recipient_and_marks() {
     3 more are waiting: call check_inbox.
     </inbox>
     ");
-    assert_eq!(block(&Inbox { messages: Vec::new(), remaining: 1 }), "");
+    assert_eq!(block(&Prompts::default(), &Inbox { messages: Vec::new(), remaining: 1 }), "");
 }
 
 #[test]
 fn agent_at_work_gets_instructions_with_its_messages() {
-    let text = inbox_message(&inbox([received(1, "mara", "Which port?")]));
+    let text = inbox_message(&Prompts::default(), &inbox([received(1, "mara", "Which port?")]));
     insta::assert_snapshot!(text, @r"
     <inbox>
     [#1 mara → coder-TASK-002 2026-01-31T09:05:00.000Z] Which port?
@@ -91,7 +91,7 @@ fn copies_and_redeliveries_do_not_interrupt() {
 proptest! {
     #[test]
     fn content_stays_in_its_line(content in r"(<|/|\n|\r| |inbox|\[#9 human → all|é|\x00|>)*") {
-        let text = block(&inbox([received(1, "mara", &content), received(2, "ben", "ok")]));
+        let text = block(&Prompts::default(), &inbox([received(1, "mara", &content), received(2, "ben", "ok")]));
         prop_assert_eq!(text.matches("<inbox>").count(), 1);
         prop_assert_eq!(text.matches("</inbox>").count(), 1);
         prop_assert_eq!(text.split('\n').filter(|line| line.starts_with("[#")).count(), 2);

@@ -36,7 +36,7 @@ fn following() -> MutexGuard<'static, HashMap<(PathBuf, ProjectId), Ending>> {
 pub async fn follow_before_landing(context: &RunContext, id: &ProjectId) -> db::Result<()> {
     let project = context.db.project(id).await?;
     if project.profile.checks.full.commands.is_empty() {
-        report(id, follow(&context.db, id, Freshness::Now, &Checks::None).await);
+        report(id, follow(context, id, Freshness::Now, &Checks::None).await);
         return Ok(());
     }
     let key = (context.db.folder(), id.clone());
@@ -66,8 +66,8 @@ fn start(context: &RunContext, id: &ProjectId) -> Ending {
     let (sender, ending) = watch::channel(None);
     let (context, id) = (context.clone(), id.clone());
     tokio::spawn(async move {
-        let checks = Checks::Of { context: &context, work: Vec::new() };
-        let followed = report(&id, follow(&context.db, &id, Freshness::Now, &checks).await);
+        let checks = Checks::Of { work: Vec::new() };
+        let followed = report(&id, follow(&context, &id, Freshness::Now, &checks).await);
         sender.send_replace(Some(followed));
     });
     ending

@@ -245,7 +245,7 @@ async fn base_is_left_alone_where_nobody_follows_it() {
 async fn base_is_checked_before_a_landing() {
     let followed = Followed::new().await;
     followed.set_check("echo run >> @/runs; test ! -e bad.txt || { echo bad.txt is bad; exit 1; }").await;
-    follow_before_start(&followed.board.db, &followed.board.project.id).await;
+    follow_before_start(&followed.context(), &followed.board.project.id).await;
     followed.push("good.txt", "x\n").await;
     followed.follow().await;
     assert_eq!(followed.file("good.txt").as_deref(), Some("x\n"));

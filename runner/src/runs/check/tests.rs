@@ -208,7 +208,8 @@ fn long_outputs_are_cut_at_their_beginning() {
         tail,
         ended_at: domain::time::Timestamp::from_milliseconds(0),
     };
-    let sent = text("abc", None, &[result("#".repeat(10_000)), result(format!("{}end", "%".repeat(5_000))), result("@".to_owned())]);
+    let sent =
+        text(&Prompts::default(), "abc", None, &[result("#".repeat(10_000)), result(format!("{}end", "%".repeat(5_000))), result("@".to_owned())]);
     assert_eq!((sent.matches('#').count(), sent.matches('%').count()), (10_000, 1_997));
     assert!(sent.contains("end") && !sent.contains('@') && sent.matches("`test` failed after 1 s").count() == 3);
 }

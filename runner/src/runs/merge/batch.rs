@@ -117,7 +117,7 @@ impl<'a> Batch<'a> {
         let db = &self.context.db;
         // Its results are known, so this runs nothing. It shows them on its card.
         if let Verdict::Failed(failed) = check::check(self.context, &self.subject(guilty..guilty + 1)).await? {
-            let reason = check::text(sha, Some(&self.branch), &failed);
+            let reason = check::text(&self.context.config().prompts, sha, Some(&self.branch), &failed);
             let recorded = db.record_merge_failure(&task.card.id, sha, &reason).await.map(drop);
             settled(db, &task.card.id, sha, recorded).await?;
         }

@@ -2,6 +2,7 @@
 //!
 //! Pure. The lines come from files that anyone may have written, so they are cleaned, fenced and limited.
 
+use domain::prompt::Prompts;
 use domain::runs::diff::{Conflict, DiffLine, Hunk};
 use domain::runs::evidence::short;
 
@@ -46,8 +47,8 @@ impl Conflicts {
 }
 
 /// The comment for the coder.
-pub(super) fn text(sha: &str, branch: &str, conflicts: &Conflicts) -> String {
-    prompt::conflict(sha, branch, &conflicts.to_markdown(sha, branch))
+pub(super) fn text(prompts: &Prompts, sha: &str, branch: &str, conflicts: &Conflicts) -> String {
+    prompt::conflict(prompts, sha, branch, &conflicts.to_markdown(sha, branch))
 }
 
 /// Shows at most `limit` bytes of lines. Returns also how many it used.

@@ -14,6 +14,7 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::config::Config;
 use domain::context::handoff::Handoff;
+use domain::prompt::{Prompt, Prompts};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
@@ -95,7 +96,8 @@ pub(super) async fn prepare(
     let has_handover = handoff.predecessor.is_some();
     let briefing = oracle::briefing(db, plan, run, resumes).await.map_err(spawn_failed)?;
     let others = oracle::other_messages(&inbox, briefing.as_ref());
-    let received = Received { inbox: &others, handoff: &handoff, briefing: briefing.as_ref(), resumes, setup: &setup.sentence() };
+    let (setup_sentence, prompts) = (setup.sentence(), context.config().prompts);
+    let received = Received { inbox: &others, handoff: &handoff, briefing: briefing.as_ref(), resumes, setup: &setup_sentence, prompts: &prompts };
     let prompt = build_prompt(db, project, task, plan, run, received).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
@@ -163,6 +165,7 @@ struct Received<'a> {
     resumes: bool,
     /// How its checkout was prepared.
     setup: &'a str,
+    prompts: &'a Prompts,
 }
 
 async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPlan, run: &Run, received: Received<'_>) -> db::Result<String> {
@@ -180,6 +183,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         None => None,
     };
     Ok(prompt::prompt(&PromptInput {
+        prompts: received.prompts,
         project,
         task,
         goal: goal.as_ref(),
@@ -272,7 +276,8 @@ impl RunFiles {
             phase: run.phase,
             session: self.session,
             model: self.model.as_deref().or(agent.model.as_deref()),
-            role: &prompt::system_prompt(agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)), run.sandbox),
+            role: &prompt::system_prompt(&current.prompts, run.phase, run.sandbox),
+            summary: current.prompts.text(Prompt::Compact),
             settings: agent.settings,
             permissions: agent.permission_mode,
             rules: &if self.rules.is_some() { folder.join(RULES_FOLDER) } else { self.checkout.clone() },

@@ -1,0 +1,161 @@
+//! `vibe-relay clean`: offers what is left of finished work for removal: landed project branches, and folders of ended runs.
+//!
+//! Nothing that would be missed is offered. The runner creates a project branch again when a project gets more work.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use domain::board::project::Project;
+use domain::wire::List;
+use repo::Repository;
+use runner::run_dir::RunDir;
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::error::CliError;
+use crate::{output, settings};
+
+/// How long the end of a run must be over. Its attempt may still be looked at before.
+const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Something that can go.
+#[derive(Debug, Serialize)]
+struct Litter {
+    what: &'static str,
+    place: String,
+    removed: bool,
+    /// Why it was not removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(skip)]
+    removal: Removal,
+}
+
+#[derive(Debug)]
+enum Removal {
+    Branch { git_dir: PathBuf, branch: String, base: String },
+    Folder(PathBuf),
+}
+
+/// Prints what can go, and removes it after consent.
+///
+/// # Errors
+/// When the board is not running.
+pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<(), CliError> {
+    let config = settings::config(named)?;
+    let client = Client::new(&config)?;
+    let mut found = Vec::new();
+    for path in ["/api/projects", "/api/projects?archived=true"] {
+        let projects: List<Project> = client.get(path).await?;
+        found.extend(projects.items.iter().filter_map(landed_branch));
+    }
+    found.extend(ended_runs(&config.db_path.with_file_name("runs"), SystemTime::now()));
+    if yes {
+        found.iter_mut().for_each(Litter::remove);
+    }
+    output::list(&found, "Nothing is left that could be removed.", line);
+    if !yes && !found.is_empty() {
+        output::hint("Nothing was removed. Add --yes to remove all of it. Transcripts on cards end with the folders of their runs.");
+    }
+    Ok(())
+}
+
+fn line(litter: &Litter) -> String {
+    let state = match (&litter.problem, litter.removed) {
+        (Some(problem), _) => format!("kept: {problem}"),
+        (None, true) => "removed".to_owned(),
+        (None, false) => "can be removed".to_owned(),
+    };
+    format!("{}: {}  {state}", litter.what, litter.place)
+}
+
+/// The project branch, if it exists and its base branch has all of it.
+fn landed_branch(project: &Project) -> Option<Litter> {
+    let tip = project.landed_sha.as_ref().filter(|landed| project.integration_head.as_ref() == Some(*landed))?;
+    let git_dir = PathBuf::from(&project.git_dir);
+    let repository = Repository::open(&git_dir).ok()?;
+    let base = repository.ref_sha(&project.base_branch).ok()??;
+    let is_landed = repository.ref_sha(&project.integration_branch).ok()?.as_ref() == Some(tip) && repository.is_ancestor(tip, &base).ok()?;
+    is_landed.then(|| Litter {
+        what: "landed branch",
+        place: format!("{} in {}", project.integration_branch, project.repo_path),
+        removed: false,
+        problem: None,
+        removal: Removal::Branch { git_dir, branch: project.integration_branch.clone(), base: project.base_branch.clone() },
+    })
+}
+
+/// The folders of runs whose end was written down a while ago.
+fn ended_runs(root: &Path, now: SystemTime) -> Vec<Litter> {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    folders.retain(|folder| has_ended(folder, now));
+    folders.sort_unstable();
+    let litter = |folder: PathBuf| Litter {
+        what: "ended run",
+        place: folder.display().to_string(),
+        removed: false,
+        problem: None,
+        removal: Removal::Folder(folder),
+    };
+    folders.into_iter().map(litter).collect()
+}
+
+fn has_ended(folder: &Path, now: SystemTime) -> bool {
+    let Ok(run) = RunDir::open(folder) else { return false };
+    let is_over = matches!(run.exit(), Ok(Some(_))) && matches!(run.is_alive(), Ok(false));
+    let changed = folder.metadata().and_then(|metadata| metadata.modified());
+    is_over && changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age >= MIN_AGE))
+}
+
+impl Litter {
+    fn remove(&mut self) {
+        let removed = match &self.removal {
+            // The repository refuses if commits would be lost, whatever happened since the look.
+            Removal::Branch { git_dir, branch, base } => {
+                Repository::open(git_dir).and_then(|repository| repository.delete_branch(branch, base)).map(drop).map_err(|error| error.to_string())
+            }
+            Removal::Folder(folder) => std::fs::remove_dir_all(folder).map_err(|error| error.to_string()),
+        };
+        self.removed = removed.is_ok();
+        self.problem = removed.err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repo::testing::TestRepository;
+
+    use super::*;
+
+    fn branch(sample: &TestRepository) -> Litter {
+        let removal = Removal::Branch { git_dir: sample.git_dir(), branch: "vibe-relay/PROJ-001".to_owned(), base: "main".to_owned() };
+        Litter { what: "landed branch", place: String::new(), removed: false, problem: None, removal }
+    }
+
+    #[test]
+    fn branch_goes_only_if_the_base_has_its_commits() {
+        let sample = TestRepository::new();
+        let head = sample.repository().ref_sha("main").unwrap().unwrap();
+        sample.set_branch("vibe-relay/PROJ-001", &head);
+        let mut litter = branch(&sample);
+        litter.remove();
+        assert!(litter.removed && litter.problem.is_none(), "{litter:?}");
+        assert_eq!(sample.repository().ref_sha("vibe-relay/PROJ-001").unwrap(), None);
+
+        sample.set_branch("vibe-relay/PROJ-001", &head);
+        sample.commit_on("vibe-relay/PROJ-001", &[("new.txt", Some("new"))], "Not landed");
+        let mut litter = branch(&sample);
+        litter.remove();
+        assert!(!litter.removed && line(&litter).contains("kept: "), "{litter:?}");
+        assert!(sample.repository().ref_sha("vibe-relay/PROJ-001").unwrap().is_some());
+    }
+
+    #[test]
+    fn folder_without_a_recorded_end_is_not_offered() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("RUN-001")).unwrap();
+        let much_later = SystemTime::now() + 2 * MIN_AGE;
+        assert!(ended_runs(root.path(), much_later).is_empty());
+        assert!(ended_runs(&root.path().join("missing"), much_later).is_empty());
+    }
+}
