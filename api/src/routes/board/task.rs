@@ -11,7 +11,7 @@ use domain::board::project::Project;
 use domain::board::review::ReviewRefusal;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
-use domain::board::task::{NewTask, Task, TaskPatch, unknown_branch};
+use domain::board::task::{NewTask, Task, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
@@ -38,10 +38,8 @@ pub(crate) async fn create_task(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewTask>,
 ) -> Result<(StatusCode, Json<TaskView>)> {
-    if let Some(branch) = &new.from_branch
-        && !repo::has_branch(Path::new(&state.db.project(&project).await?.git_dir), branch).await?
-    {
-        return Err(unknown_branch(branch).into());
+    if let Some(branch) = &new.from_branch {
+        repo::check_start_branch(Path::new(&state.db.project(&project).await?.git_dir), branch).await??;
     }
     let task = state.db.create_task(&caller, &project, new).await?;
     Ok((StatusCode::CREATED, view(&state.db, task, None).await?))
