@@ -82,6 +82,20 @@ impl Followed {
         self.board.db.edit_project(&Caller::owner(), &self.board.project.id, patch, None).await.unwrap();
     }
 
+    /// The project branch is pushed at `tip`, with a pull request.
+    async fn publish(&self, tip: &Sha) {
+        let publication = Publication {
+            remote: "origin".to_owned(),
+            branch: BRANCH.to_owned(),
+            sha: tip.clone(),
+            at: db::now(),
+            by: Caller::owner().actor(),
+            pull_request: Some("https://github.example/ann/site/pull/7".to_owned()),
+            status: None,
+        };
+        self.board.db.record_publication(&Caller::owner(), &self.board.project.id, publication).await.unwrap();
+    }
+
     fn file(&self, path: &str) -> Option<String> {
         let bytes = self.board.repository().file_at(&self.board.tip(BRANCH)?, path).unwrap()?;
         Some(String::from_utf8(bytes).unwrap())
@@ -138,19 +152,9 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
     };
     let landed = work("ours\n").await;
     let tip = board.tip(BRANCH).unwrap();
-    let (id, base_branch) = (&board.project.id, "main".to_owned());
-    let publication = Publication {
-        remote: "origin".to_owned(),
-        branch: BRANCH.to_owned(),
-        sha: tip.clone(),
-        at: db::now(),
-        by: Caller::owner().actor(),
-        pull_request: Some("https://github.example/ann/site/pull/7".to_owned()),
-        status: None,
-    };
-    board.db.record_publication(&Caller::owner(), id, publication).await.unwrap();
-    let merged = MergedPullRequest { tip, base_branch, tasks: vec![landed], commits: 1 };
-    board.db.record_merged_pull_request(id, merged).await.unwrap();
+    followed.publish(&tip).await;
+    let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks: vec![landed], commits: 1 };
+    board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
     followed.push("README.md", "ours\n").await;
     let theirs = followed.push("theirs.txt", "x\n").await;
     work("ours, later\n").await;
@@ -167,6 +171,32 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
     followed.follow().await;
     assert_eq!(followed.sync_task().await, None);
     assert_eq!((followed.file("README.md").as_deref(), followed.file("theirs.txt").as_deref()), (Some("ours, later\n"), Some("x\n")));
+    assert!(board.repository().is_ancestor(&theirs, &board.tip(BRANCH).unwrap()).unwrap());
+}
+
+/// The host repeated both commits of the pull request, which changed the same line, and the project branch goes on in it.
+#[tokio::test]
+async fn rebased_pull_request_is_followed_without_a_conflict() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let work = async |content: &str| {
+        let task = board.task("Ours").await;
+        board.work(&task, &[("README.md", content)]).await;
+        board.approve(&task).await;
+        merge::merge(&board.context(), &task).await.unwrap();
+        task
+    };
+    let tasks = vec![work("half\n").await, work("ours\n").await];
+    let tip = board.tip(BRANCH).unwrap();
+    followed.publish(&tip).await;
+    let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks, commits: 2 };
+    board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
+    followed.push("README.md", "half\n").await;
+    let theirs = followed.push("README.md", "ours\n").await;
+    work("ours, later\n").await;
+    followed.follow().await;
+    assert_eq!(followed.sync_task().await, None);
+    assert_eq!(followed.file("README.md").as_deref(), Some("ours, later\n"));
     assert!(board.repository().is_ancestor(&theirs, &board.tip(BRANCH).unwrap()).unwrap());
 }
 
