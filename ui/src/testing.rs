@@ -44,6 +44,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         protected_paths: None,
         checks: Vec::new(),
         preview: None,
+        pull_request: None,
         activity_count: 0,
         old: None,
         created_at: Timestamp::from_milliseconds(0),

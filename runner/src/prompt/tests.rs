@@ -89,6 +89,7 @@ fn task(title: &str, description: &str) -> Task {
         protected_paths: None,
         checks: Vec::new(),
         preview: None,
+        pull_request: None,
         activity_count: 0,
         old: None,
         created_at: nine(),

@@ -12,7 +12,7 @@ use domain::board::project::summary::ProjectSummary;
 use domain::id::ProjectId;
 use domain::runs::branch_start::BranchStart;
 use domain::runs::evidence::{RepositoryInfo, Sha};
-use domain::runs::profile::Profile;
+use domain::runs::profile::{Profile, PullRequests};
 use domain::wire::{BoardView, List, NewProject, ProjectDeletion, ProjectPatch, Relocation};
 use repo::{Effort, RepoError, Repository};
 use serde::Deserialize;
@@ -21,6 +21,7 @@ use utoipa::IntoParams;
 use crate::error::{Error, Result};
 use crate::extract::{Body, Id, QueryParameters};
 use crate::routes::repository::{ProbeQuery, absolute, probe};
+use crate::routes::runs::publication::require_pull_requests;
 use crate::state::AppState;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -53,6 +54,9 @@ pub(crate) async fn create_project(
 ) -> Result<(StatusCode, Json<Project>)> {
     let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone(), make_base: new.make_base };
     let mut repository = probe(&state, query).await?;
+    if new.profile.as_ref().is_some_and(|profile| profile.pull_requests == PullRequests::Task) {
+        require_pull_requests(&state, &repository.git_dir, &repository.base_branch).await?;
+    }
     let known = repository.detection.known.clone().unwrap_or_default();
     let profiles: Vec<Profile> = new.profile.clone().into_iter().chain([known]).collect();
     let (found, start) = (repository.clone(), new.start);
@@ -97,6 +101,12 @@ pub(crate) async fn edit_project(
     Id(id): Id<ProjectId>,
     Body(patch): Body<ProjectPatch>,
 ) -> Result<Json<Project>> {
+    if patch.profile.as_ref().is_some_and(|profile| profile.pull_requests == PullRequests::Task) {
+        let project = state.db.project(&id).await?;
+        if project.profile.pull_requests != PullRequests::Task {
+            require_pull_requests(&state, &project.git_dir, &project.base_branch).await?;
+        }
+    }
     let Some(branch) = patch.base_branch.clone() else { return Ok(Json(state.db.edit_project(&caller, &id, patch, None).await?)) };
     let git_dir = PathBuf::from(state.db.project(&id).await?.git_dir);
     // The runner records the tip of the base branch while it has the repository, and a landing moves it.

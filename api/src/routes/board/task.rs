@@ -16,6 +16,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
 use domain::runs::evidence::{EvidenceResult, Sha};
+use domain::runs::publication::task_pull_request::TaskPullRequest;
 use domain::wire::{Cancel, TaskView};
 use repo::{DiffLimits, Effort, RepoError, Repository};
 
@@ -193,7 +194,11 @@ pub(super) fn changes_of(repository: &Repository, task: &Task, project: &Project
     };
     let base = match &task.merged_sha {
         // Commits made after the merge are compared like any others.
-        Some(merged) if head.as_ref().is_none_or(|head| head == merged) => repository.before_merge(&project.integration_branch, merged)?,
+        Some(merged) if head.as_ref().is_none_or(|head| head == merged) => match repository.before_merge(&project.integration_branch, merged)? {
+            // The host of its pull request squashed or rebased it.
+            None if task.card.pull_request.as_ref().is_some_and(TaskPullRequest::is_merged) => repository.ref_sha(&project.integration_branch)?,
+            before => before,
+        },
         _ => repository.ref_sha(&project.integration_branch)?,
     };
     Ok(base.zip(head.or_else(|| task.merged_sha.clone())))

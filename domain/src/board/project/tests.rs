@@ -75,6 +75,7 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         protected_paths: None,
         checks: Vec::new(),
         preview: None,
+        pull_request: None,
         activity_count: 0,
         old: None,
         created_at: at,

@@ -121,7 +121,8 @@ fn work_of_one_commit_more_than_the_bound_is_not_recognized_when_rebased() {
         let start = sample.commit_on("main", &[("menu", Some("0\n"))], "Begin");
         sample.set_branch("project", &start);
         let mut branches = ["project", "main"].map(|branch| {
-            (1..=commits).fold(start.clone(), |_, number| sample.commit_on(branch, &[("menu", Some(&format!("{number}\n")))], &format!("{branch} {number}")))
+            (1..=commits)
+                .fold(start.clone(), |_, number| sample.commit_on(branch, &[("menu", Some(&format!("{number}\n")))], &format!("{branch} {number}")))
         });
         let [landed, base] = &mut branches;
         assert_eq!(sample.repository().has_landed(base, landed).unwrap(), is_recognized, "{commits} commits");

@@ -8,7 +8,7 @@ use domain::board::project::ProjectEvent;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::runs::profile::checks::{CheckList, Checks as ProfileChecks};
-use domain::runs::profile::{MergeStyle, Profile};
+use domain::runs::profile::{MergeStyle, Profile, PullRequests};
 use domain::runs::publication::Publication;
 use domain::wire::ProjectPatch;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -343,6 +343,29 @@ async fn unrecorded_merge_of_the_base_is_approved_and_a_forged_one_is_not() {
     let merged = board.sample.commit_as(&base, &[&from, &base], "Merge main");
     board.sample.set_branch(BRANCH, &merged);
     assert_eq!(project_branch(&board.db, &board.project().await).await.unwrap().1, merged);
+}
+
+/// A project whose tasks have pull requests of their own goes along with its base.
+#[tokio::test]
+async fn unrecorded_step_to_the_base_is_approved_and_one_that_loses_work_is_not() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let (_, from) = project_branch(&board.db, &board.project).await.unwrap();
+    let step = async |to: &Sha| {
+        board.sample.set_branch(BRANCH, to);
+        let found = project_branch(&board.db, &board.project().await).await;
+        found.is_ok_and(|(_, tip)| tip == *to)
+    };
+    let base = board.sample.commit_on("main", &[("ours.txt", Some("x"))], "ours");
+    assert!(!step(&base).await, "work is merged here");
+    followed.set(Profile { pull_requests: PullRequests::Task, ..Profile::default() }).await;
+    let other = board.sample.commit_as(&base, &[&from], "not the base");
+    assert!(!step(&other).await);
+    assert!(step(&base).await);
+    let theirs = followed.push("theirs.txt", "x").await;
+    followed.follow().await;
+    let parents = board.repository().parents_of(&board.tip(BRANCH).unwrap()).unwrap();
+    assert_eq!(parents, [base, theirs], "both sides have something that the other lacks");
 }
 
 #[tokio::test]
