@@ -69,7 +69,9 @@ CREATE TABLE projects (
   -- Whether the last push has an open pull request, which is followed.
   pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1)),
   -- Why the upstream of its base branch cannot be fetched, if that failed the last time.
-  fetch_problem      TEXT CHECK (json_valid(fetch_problem))
+  fetch_problem      TEXT CHECK (json_valid(fetch_problem)),
+  -- The address of the issue that it was made from.
+  issue              TEXT
 ) STRICT;
 
 CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;

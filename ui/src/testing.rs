@@ -99,6 +99,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         fetch_problem: None,
         landed: None,
         published: None,
+        issue: None,
         preview: None,
         merged_at: None,
         allowed_access: Vec::new(),

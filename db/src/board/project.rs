@@ -55,10 +55,10 @@ impl Db {
                 let profile = new.profile.map(|given| checked_profile(&caller, given)).transpose()?.as_ref().map(serde_json::to_string).transpose()?;
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, review, integration_head, profile, allowed_access)
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, review, integration_head, profile, allowed_access, issue)
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $13, $14,
                              COALESCE($12, (SELECT profile FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '{}'),
-                             COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'))",
+                             COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'), $15)",
                 )
                 .bind(id.as_str())
                 .bind(&title)
@@ -75,6 +75,7 @@ impl Db {
                 .bind(new.review.unwrap_or_default().as_str())
                 // A branch that is recorded but does not exist is made at its record.
                 .bind(&repository.start)
+                .bind(&new.issue)
                 .execute(&mut tx.connection)
                 .await?;
                 context::insert_own(tx, &caller, &id, None, &title).await?;

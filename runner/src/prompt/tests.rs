@@ -41,6 +41,7 @@ fn project() -> Project {
         fetch_problem: None,
         landed: None,
         published: None,
+        issue: None,
         preview: None,
         merged_at: None,
         allowed_access: Vec::new(),

@@ -25,6 +25,7 @@ pub(crate) fn project() -> Project {
         fetch_problem: None,
         landed: None,
         published: None,
+        issue: None,
         preview: None,
         merged_at: None,
         allowed_access: Vec::new(),

@@ -9,7 +9,7 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::evidence::Sha;
-use domain::runs::publication::issue::closing_lines;
+use domain::runs::publication::issue::{closing_lines, part_of};
 use domain::runs::publication::pull_request::{NextStep, PullRequestState, task_about};
 use domain::runs::publication::task_pull_request::TaskPullRequest;
 use domain::runs::publication::text::task_pull_request_text;
@@ -37,7 +37,9 @@ pub(crate) async fn open(db: &Db, tools: &Tools, project: &Project, task: &Task,
     })?;
     let git = tools.git.as_deref().ok_or(PublicationRefusal::NoProgram { program: "git" })?;
     let issue: Vec<String> = db.issue_of(id).await?.into_iter().collect();
-    let closing = closing_lines(target.repository.as_deref().unwrap_or_default(), &issue);
+    let repository = target.repository.as_deref().unwrap_or_default();
+    let whole = project.issue.as_ref().map(|issue| part_of(repository, issue));
+    let closing: Vec<String> = closing_lines(repository, &issue).into_iter().chain(whole).collect();
     let text = task_pull_request_text(&task.card, task.description.as_deref(), &db.comments(id).await?, &closing);
     let carrier = carrier.create(project).await?;
     let new = NewPullRequest { branch: &target.branch, base_branch: &target.base_branch, title: &task.card.title, text: &text };
@@ -73,7 +75,7 @@ async fn target(project: &Project, branch: &str) -> db::Result<PublicationTarget
 }
 
 /// Looks at the open pull request of a task once.
-pub(super) async fn follow(db: &Db, tools: &Tools, id: &TaskId) -> Result<(), FollowError> {
+pub(crate) async fn follow(db: &Db, tools: &Tools, id: &TaskId) -> Result<(), FollowError> {
     let task = db.task(id).await?;
     let Some(TaskPullRequest { address, branch, sha, status }) = task.card.pull_request else { return Ok(()) };
     let project = db.project(&task.card.project_id).await?;
