@@ -29,5 +29,5 @@ mod tests;
 pub use routes::router;
 pub use serve::{raise_file_limit, serve};
 pub use sign_in::SignIn;
-pub use state::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, SaveToken, UpdateCheckout};
+pub use state::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, ReadIssue, SaveToken, UpdateCheckout};
 pub use webhook::run as send_notifications;

@@ -1,6 +1,7 @@
 //! The state that every handler shares.
 
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +11,7 @@ use domain::board::task::Task;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
 use domain::runs::publication::PublishOptions;
-use domain::runs::publication::issue::IssueImport;
+use domain::runs::publication::issue::{Issue, IssueImport};
 use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::warroom::code_map::CodeMapView;
@@ -38,6 +39,9 @@ pub type FollowBase = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Resul
 /// Whether a pull request of the repository `host/owner/name` can be opened.
 pub type CanOpen = dyn Fn(String) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync;
 
+/// Reads an issue that a person named by its address, or by its number on the host of the repository with this `.git` folder and base branch.
+pub type ReadIssue = dyn Fn(Caller, PathBuf, String, String) -> Pin<Box<dyn Future<Output = db::Result<Issue>> + Send>> + Send + Sync;
+
 /// Makes an issue a task of a project.
 pub type ImportIssue = dyn Fn(Caller, ProjectId, IssueImport) -> Pin<Box<dyn Future<Output = db::Result<Task>> + Send>> + Send + Sync;
 
@@ -63,6 +67,7 @@ pub struct AppState {
     pub follow_base: Arc<FollowBase>,
     pub update_checkout: Arc<UpdateCheckout>,
     pub can_open: Arc<CanOpen>,
+    pub read_issue: Arc<ReadIssue>,
     pub import_issue: Arc<ImportIssue>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,

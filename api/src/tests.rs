@@ -13,6 +13,7 @@ mod oracle;
 mod page;
 mod pairing;
 mod person;
+mod pull_request;
 mod report;
 mod repository;
 mod rescue;

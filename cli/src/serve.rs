@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use api::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, SignIn, UpdateCheckout};
+use api::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, ReadIssue, SignIn, UpdateCheckout};
 use db::Db;
 use domain::config::Config;
 use domain::runs::tick::Ticks;
@@ -100,6 +100,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         follow_base: follow_base(context.clone()),
         update_checkout: update_checkout(db.clone()),
         can_open: can_open(),
+        read_issue: read_issue(),
         import_issue: import_issue(db.clone()),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
@@ -171,6 +172,16 @@ fn can_open() -> Arc<CanOpen> {
         Box::pin(async move {
             let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
             publication::can_open(&tools, repository).await
+        })
+    })
+}
+
+/// How the board reads an issue.
+fn read_issue() -> Arc<ReadIssue> {
+    Arc::new(|caller, git_dir, base_branch, given| {
+        Box::pin(async move {
+            let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
+            publication::issue::read_issue(&tools, &caller, &git_dir, &base_branch, &given).await
         })
     })
 }

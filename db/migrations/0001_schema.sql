@@ -69,7 +69,9 @@ CREATE TABLE projects (
   -- Whether the last push has an open pull request, which is followed.
   pull_request_open  INTEGER NOT NULL DEFAULT 0 CHECK (pull_request_open IN (0, 1)),
   -- Why the upstream of its base branch cannot be fetched, if that failed the last time.
-  fetch_problem      TEXT CHECK (json_valid(fetch_problem))
+  fetch_problem      TEXT CHECK (json_valid(fetch_problem)),
+  -- The address of the issue that it was made from.
+  issue              TEXT
 ) STRICT;
 
 CREATE INDEX projects_with_pull_request ON projects (id) WHERE pull_request_open = 1;
@@ -192,6 +194,8 @@ CREATE TABLE tasks (
   verified_at    TEXT,
   -- The address of the issue that it was made from.
   issue          TEXT,
+  -- Its own pull request.
+  pull_request   TEXT CHECK (pull_request IS NULL OR json_valid(pull_request)),
   UNIQUE (round_of, round)
 ) STRICT;
 CREATE INDEX tasks_by_project ON tasks (project_id, status);
@@ -223,6 +227,7 @@ CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE 
 
 -- Merged work that waits to be landed, and what a landing brought.
 CREATE INDEX tasks_to_land ON tasks (project_id) WHERE merged_sha IS NOT NULL AND landing_id IS NULL;
+CREATE INDEX tasks_with_pull_request ON tasks (id) WHERE status = 'in_review' AND pull_request -> 'status' ->> 'state' = 'open';
 CREATE INDEX tasks_by_issue ON tasks (project_id, issue) WHERE issue IS NOT NULL;
 CREATE INDEX tasks_by_landing ON tasks (landing_id) WHERE landing_id IS NOT NULL;
 

@@ -100,12 +100,18 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
+    /// The default is that of the issue.
+    #[serde(default)]
     #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     /// The goal, for the planner.
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
+    /// The number of an issue on the host of the remote, or the address of any issue. Its text follows the description as the goal, and the
+    /// pull request of the project closes it.
+    #[serde(default)]
+    pub issue: Option<String>,
     /// Any folder of the repository's checkout. The default is in the configuration.
     #[serde(default)]
     pub repo_path: Option<String>,

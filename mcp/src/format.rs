@@ -92,6 +92,9 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     if card.status == Status::Cancelled {
         return card.cancel_reason.map(|reason| format!("cancelled: {reason}"));
     }
+    if let Some(known) = card.pull_request.as_ref().filter(|_| card.awaits_pull_request()) {
+        return Some(format!("approved at {}, waits until its pull request is merged: {}", short(&known.sha), known.address));
+    }
     if card.is_approved() {
         return card.approved_sha.as_ref().map(|sha| format!("approved at {}, waits in the merge queue", short(sha)));
     }

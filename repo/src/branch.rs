@@ -10,6 +10,8 @@ pub(crate) use delete::delete_reference;
 
 use std::path::{Path, PathBuf};
 
+use domain::board::task::unknown_branch;
+use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
 use git2::{ErrorClass, ErrorCode, Oid};
 
@@ -21,17 +23,16 @@ use crate::lock::{self, LockDeadline};
 use crate::merge::SQUASHED_PREFIX;
 use crate::rescue::RESCUE_PREFIX;
 
-/// Whether a local branch exists in the repository of `git_dir`.
+/// Refuses a new task that begins at `branch` if the repository of `git_dir` has no such local branch.
 ///
 /// # Errors
 /// The repository cannot be read or does not respond.
-pub async fn has_branch(git_dir: &Path, branch: &str) -> Result<bool, RepoError> {
-    let (opened, branch) = (git_dir.to_owned(), branch.to_owned());
+pub async fn check_start_branch(git_dir: &Path, branch: &str) -> Result<Result<(), Refusal>, RepoError> {
+    let (opened, name) = (git_dir.to_owned(), branch.to_owned());
     // git2 reports an invalid name as an error, and no branch has one.
-    in_lane(git_dir, Effort::Brief, move || {
-        Ok(git2::Branch::name_is_valid(&branch).unwrap_or(false) && Repository::open(&opened)?.ref_sha(&branch)?.is_some())
-    })
-    .await?
+    let read = move || Ok(git2::Branch::name_is_valid(&name).unwrap_or(false) && Repository::open(&opened)?.ref_sha(&name)?.is_some());
+    let exists = in_lane(git_dir, Effort::Brief, read).await??;
+    Ok(if exists { Ok(()) } else { Err(unknown_branch(branch)) })
 }
 
 impl Repository {

@@ -74,7 +74,7 @@ pub mod testing;
 #[cfg(test)]
 mod unusual_names;
 
-pub use branch::has_branch;
+pub use branch::check_start_branch;
 pub use checkpoint::TakenCheckpoint;
 pub use code_map::{CodeMap, KeptCodeMap};
 pub use commit_files::with_commit_files;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use db::Caller;
-use domain::runs::profile::Profile;
+use domain::board::status::Status;
 use domain::runs::profile::checks::{CheckList, Checks};
+use domain::runs::profile::{Profile, PullRequests};
 use domain::runs::publication::PublishOptions;
 use domain::runs::publication::issue::IssueImport;
 use domain::wire::ProjectPatch;
@@ -21,9 +22,9 @@ use repo::{LandOutcome, UndoOutcome, UndoRequest};
 use crate::fixture::{TestBoard, git};
 use crate::process::{self, Programs};
 use crate::runs::base;
-use crate::runs::merge::merge;
+use crate::runs::merge::{merge, merge_with};
 use crate::runs::publication::issue::import_issue;
-use crate::runs::publication::{Tools, follow, publish};
+use crate::runs::publication::{Tools, follow, publish, task};
 use crate::runs::run::RunContext;
 
 const BRANCH: &str = "vibe-relay/PROJ-001";
@@ -142,6 +143,28 @@ impl Hostile {
         assert!(self.board.project().await.landed.is_some());
     }
 
+    /// Opens the pull request of one task, which somebody merges on the remote, and finishes the task.
+    async fn publish_task(&self) {
+        let (db, project) = (&self.board.db, self.board.project().await);
+        let profile = Profile { pull_requests: PullRequests::Task, ..project.profile };
+        let patch = ProjectPatch { profile: Some(profile), ..ProjectPatch::default() };
+        db.edit_project(&Caller::owner(), &project.id, patch, None).await.unwrap();
+        let id = self.board.task("Add two.txt").await;
+        self.board.work(&id, &[("two.txt", "new\n")]).await;
+        self.board.approve(&id).await;
+        merge_with(&self.context, &self.tools, &id).await.unwrap();
+        let known = self.board.read(&id).await.card.pull_request.unwrap();
+        for arguments in [&["fetch", "-q"][..], &["merge", "-q", &format!("origin/{}", known.branch)], &["push", "-q", "origin", "HEAD:main"]] {
+            git(&self.other, arguments).await;
+        }
+        self.answer(&format!(r#"{{"state": "MERGED", "headRefOid": "{}"}}"#, known.sha));
+        task::follow(db, &self.tools, &id).await.unwrap();
+        merge_with(&self.context, &self.tools, &id).await.unwrap();
+        let card = self.board.read(&id).await.card;
+        assert_eq!(card.status, Status::Done, "{:?}", card.attention);
+        self.board.clean(&id).await;
+    }
+
     /// Lands beside a change of the person, undoes that, and lands again in a sparse checkout.
     async fn land(&self) {
         let sample = &self.board.sample;
@@ -178,6 +201,7 @@ async fn no_step_runs_a_program_of_the_repository() {
         let tip = hostile.board.tip(BRANCH).unwrap();
         assert!(hostile.board.repository().is_ancestor(&pushed, &tip).unwrap(), "the upstream was fetched and followed");
         hostile.publish_and_follow().await;
+        hostile.publish_task().await;
         hostile.land().await;
         assert_eq!(marks(&hostile.board.sample), BTreeSet::new(), "hooks elsewhere: {hooks_elsewhere}");
         // The same repository runs them for `git`: this test can fail.

@@ -7,7 +7,7 @@ mod limit;
 mod pause;
 mod permission;
 mod preview;
-mod publication;
+pub(crate) mod publication;
 mod rescue;
 mod run;
 pub(super) mod sandbox;

@@ -120,6 +120,7 @@ impl TestServer {
             follow_base: Arc::new(|_| Box::pin(async { Ok(()) })),
             update_checkout: Arc::new(|_, _| Box::pin(async { Ok(()) })),
             can_open: Arc::new(|repository| Box::pin(async move { repository.starts_with("github.com/") })),
+            read_issue: Arc::new(|_, _, _, given| Box::pin(async move { Ok(issue(&given)) })),
             import_issue: import_issue(db.clone()),
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
@@ -239,16 +240,16 @@ impl TestServer {
     }
 }
 
-/// Imports an issue that no host has.
+/// An issue that no host has.
+fn issue(number: &str) -> Issue {
+    let address = format!("https://github.com/ann/site/issues/{number}");
+    Issue { address, title: "The menu is empty".to_owned(), body: "It is.".to_owned(), author: "eve".to_owned(), labels: Vec::new() }
+}
+
 fn import_issue(db: Db) -> Arc<ImportIssue> {
     Arc::new(move |caller, project, import| {
         let db = db.clone();
-        Box::pin(async move {
-            let address = format!("https://github.com/ann/site/issues/{}", import.issue);
-            let issue =
-                Issue { address, title: "The menu is empty".to_owned(), body: "It is.".to_owned(), author: "eve".to_owned(), labels: Vec::new() };
-            db.import_issue(&caller, &project, issue, import.start).await
-        })
+        Box::pin(async move { db.import_issue(&caller, &project, issue(&import.issue), import.start).await })
     })
 }
 

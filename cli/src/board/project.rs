@@ -31,10 +31,15 @@ pub(crate) enum Command {
     },
     /// Create a project. With a goal, a planner starts at once.
     New {
-        title: String,
+        /// Title; default: that of the issue.
+        #[arg(required_unless_present = "issue")]
+        title: Option<String>,
         /// Goal of the project; - for standard input.
         #[arg(long)]
         goal: Option<String>,
+        /// Issue of GitHub or GitLab that becomes the goal, by its number or address. The pull request of the project closes it.
+        #[arg(long, value_name = "ISSUE")]
+        issue: Option<String>,
         /// The repository.
         #[arg(long, default_value = ".")]
         repo: PathBuf,
@@ -148,7 +153,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let none = if archived { "No project is archived." } else { "No project exists yet; create one with `vibe-relay project new TITLE`." };
             output::list(&projects.items, none, line);
         }
-        Command::New { title, goal, repo, base, make_base, snapshot, from_upstream, ask, budget, review } => {
+        Command::New { title, goal, issue, repo, base, make_base, snapshot, from_upstream, ask, budget, review } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
             let repo = repo.to_str().ok_or_else(|| CliError::NotUtf8 { path: repo.clone() })?.to_owned();
             print_findings(&client, &repo, base.as_deref(), make_base, snapshot).await?;
@@ -158,8 +163,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 (false, false) => BranchStart::Base,
             };
             let new = NewProject {
-                title,
+                title: title.unwrap_or_default(),
                 description: goal.map(text_or_input).transpose()?,
+                issue,
                 repo_path: Some(repo),
                 base_branch: base,
                 make_base,

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Subcommand;
 use domain::board::project::Project;
 use domain::runs::evidence::RepositoryInfo;
-use domain::runs::profile::{MergeStyle, Profile};
+use domain::runs::profile::{MergeStyle, Profile, PullRequests};
 use domain::wire::ProjectPatch;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -74,6 +74,9 @@ pub(crate) struct Edit {
     /// Whether new commits of the base branch and its upstream are merged into the project branch.
     #[arg(long, value_name = "true|false")]
     follow_base: Option<bool>,
+    /// Whether the project has one pull request, or each task its own, which is merged on its host: project or task.
+    #[arg(long, value_name = "WHOSE")]
+    pull_requests: Option<PullRequests>,
 }
 
 /// Runs the command.
@@ -134,6 +137,7 @@ impl Edit {
         profile.submodules = self.submodules.unwrap_or(profile.submodules);
         profile.follow_base = self.follow_base.unwrap_or(profile.follow_base);
         profile.merge_style = self.merge_style.unwrap_or(profile.merge_style);
+        profile.pull_requests = self.pull_requests.unwrap_or(profile.pull_requests);
         profile
     }
 }
@@ -165,6 +169,11 @@ fn lines(profile: &Profile) -> Vec<String> {
     lines.extend(profile.submodules.then(|| format!("{:10}filled", "modules")));
     lines.push(format!("{:10}{}", "merge", profile.merge_style));
     lines.push(format!("{:10}{}", "base", if profile.follow_base { "followed" } else { "not followed" }));
+    let pull_requests = match profile.pull_requests {
+        PullRequests::Project => "one pull request for the project",
+        PullRequests::Task => "a pull request for each task",
+    };
+    lines.push(format!("{:10}{pull_requests}", "publish"));
     lines
 }
 
@@ -190,7 +199,8 @@ mod tests {
             preview: Some("npm run dev -- --port {port}".to_owned()),
             merge_style: Some(MergeStyle::Squash),
             submodules: Some(true),
-            follow_base: Some(false),
+            follow_base: Some(true),
+            pull_requests: Some(PullRequests::Task),
         };
         let before = Profile { reuse: vec!["node_modules".to_owned()], ..Profile::default() };
         let after = edit.apply(before).checked().unwrap();
@@ -208,7 +218,8 @@ mod tests {
         preview   npm run dev -- --port {port}
         modules   filled
         merge     squash
-        base      not followed
+        base      followed
+        publish   a pull request for each task
         ");
     }
 }

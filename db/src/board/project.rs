@@ -15,7 +15,8 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{BaseEvidence, RepositoryInfo};
 use domain::runs::limit::LimitScope;
-use domain::runs::profile::Profile;
+use domain::runs::profile::{Profile, PullRequests};
+use domain::runs::publication::PublicationRefusal;
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
 
@@ -23,11 +24,14 @@ use crate::board::task::write::{NewTaskRow, insert};
 use crate::caller::Caller;
 use crate::context::session::write as context;
 use crate::engine::open::Db;
-use crate::engine::tx::NoEventReason;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::limit::write as limit;
 use crate::runs::sandbox::write as sandbox;
 use crate::warroom::knowledge::write as knowledge;
+
+/// Whether merged work waits to be landed. The index has nothing else.
+pub(crate) const UNLANDED: &str = "SELECT EXISTS (SELECT 1 FROM tasks WHERE project_id = $1 AND merged_sha IS NOT NULL AND landing_id IS NULL)";
 
 /// The most coders that a project can ask for, as in the configuration.
 const MAX_CODERS: u32 = 64;
@@ -51,10 +55,10 @@ impl Db {
                 let profile = new.profile.map(|given| checked_profile(&caller, given)).transpose()?.as_ref().map(serde_json::to_string).transpose()?;
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, review, integration_head, profile, allowed_access)
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, review, integration_head, profile, allowed_access, issue)
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $13, $14,
                              COALESCE($12, (SELECT profile FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '{}'),
-                             COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'))",
+                             COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'), $15)",
                 )
                 .bind(id.as_str())
                 .bind(&title)
@@ -71,6 +75,7 @@ impl Db {
                 .bind(new.review.unwrap_or_default().as_str())
                 // A branch that is recorded but does not exist is made at its record.
                 .bind(&repository.start)
+                .bind(&new.issue)
                 .execute(&mut tx.connection)
                 .await?;
                 context::insert_own(tx, &caller, &id, None, &title).await?;
@@ -145,6 +150,10 @@ impl Db {
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
                 let profile = patch.profile.filter(|given| sets_profile(given, &before.profile));
                 let profile = profile.map(|given| checked_profile(&caller, given)).transpose()?;
+                let is_task = |profile: &Profile| profile.pull_requests == PullRequests::Task;
+                if profile.as_ref().is_some_and(is_task) && !is_task(&before.profile) {
+                    refuse_unlanded(tx, &id).await?;
+                }
                 let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
                 let is_unchanged = is_unchanged && claim_mode == before.claim_mode && budget == before.budget_micro_usd;
@@ -217,6 +226,12 @@ fn checked_coders(given: Option<u32>) -> Result<Option<u32>> {
 /// Whether a given profile changes something. One with checks always does: set again, it makes results of earlier checks void.
 fn sets_profile(given: &Profile, before: &Profile) -> bool {
     given != before || !given.checks.is_default()
+}
+
+/// Refuses to change which pull requests there are while merged work waits to be landed: that of the next task would bring it too.
+async fn refuse_unlanded(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+    let waits: bool = sqlx::query_scalar(UNLANDED).bind(project.as_str()).fetch_one(&mut tx.connection).await?;
+    if waits { Err(PublicationRefusal::NotLanded { project: project.clone() }.into()) } else { Ok(()) }
 }
 
 /// Checks a profile. Its commands run as the owner does, so nobody else sets them.

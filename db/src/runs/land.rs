@@ -2,6 +2,7 @@
 
 pub(crate) mod row;
 mod undo;
+pub(crate) mod write;
 
 use domain::board::card::Card;
 use domain::board::project::{Project, ProjectEvent};

@@ -8,6 +8,7 @@ use domain::id::TaskId;
 use domain::runs::evidence::{EvidenceResult, Sha};
 
 use crate::board::attention::write as attention;
+use crate::board::project::row as projects;
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::MoveRequest;
@@ -20,6 +21,7 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::branch::write as branch;
 use crate::runs::check::row as check;
+use crate::runs::land::write::{self as land, MergedPullRequest};
 
 impl Db {
     /// Records that the approved commit was merged into the project branch, which now points to `head`, whose files are `tree`. The task is
@@ -62,6 +64,38 @@ impl Db {
                     finish(tx, task, sha).await?;
                 }
                 Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Records that the host of its pull request merged the approved commit, and that the project branch, which points to `head`, has followed.
+    /// The task is done, and its work has landed with `commits` commits.
+    ///
+    /// # Errors
+    /// As [`Db::record_merge`], or when its pull request is not merged.
+    pub async fn record_merged_task(&self, id: &TaskId, sha: &str, branch: &str, head: &str, tree: &str, commits: u32) -> Result<Task> {
+        let (id, sha, tip) = (id.clone(), sha.to_owned(), BranchTip::new(branch, head, tree));
+        self.write(move |tx| {
+            Box::pin(async move {
+                let task = require_mergeable(tx, &id, &sha).await?;
+                let merged = task.card.pull_request.as_ref().filter(|pull_request| pull_request.is_merged() && pull_request.sha == sha);
+                let pull_request = merged.ok_or_else(|| wrong_status(&task.card, "its pull request is not merged", "Read it again."))?;
+                let project = projects::read(&mut tx.connection, &task.card.project_id).await?;
+                record_tip(tx, &task, &tip).await?;
+                finish(tx, &task, &sha).await?;
+                let landed = MergedPullRequest { tip: tip.head.clone(), base_branch: project.base_branch.clone(), tasks: vec![id.clone()], commits };
+                land::insert_merged(tx, &project, landed, &pull_request.address, &Caller::Runner.actor().to_string()).await?;
+                // Other work may still wait to be landed.
+                sqlx::query(
+                    "UPDATE projects SET landed_sha = $2 WHERE id = $1
+                       AND NOT EXISTS (SELECT 1 FROM tasks WHERE project_id = $1 AND merged_sha IS NOT NULL AND landing_id IS NULL)",
+                )
+                .bind(project.id.as_str())
+                .bind(&tip.head)
+                .execute(&mut tx.connection)
+                .await?;
+                tasks::task(&mut tx.connection, &id).await
             })
         })
         .await

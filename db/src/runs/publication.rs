@@ -2,6 +2,7 @@
 
 pub(crate) mod issue;
 pub(crate) mod pull_request;
+pub(crate) mod task_pull_request;
 
 use domain::board::project::{Project, ProjectEvent};
 use domain::board::task::{NewTask, TaskFields};

@@ -41,12 +41,12 @@ async fn a_database_of_schema_1_keeps_its_board_its_log_and_its_live_runs() {
     let broken: Vec<String> = sqlx::query_scalar("SELECT \"table\" FROM pragma_foreign_key_check").fetch_all(&db.readers).await.unwrap();
     assert!(broken.is_empty(), "{broken:?}");
 
-    let (project, task, judged) = (ProjectId::new(1), TaskId::new(11), TaskId::new(12));
+    let (project, task, judged) = (ProjectId::new(1), TaskId::new(12), TaskId::new(13));
     let board = whole_board(&db, &project).await.unwrap();
-    assert_eq!((board.cards.len(), board.seq), (10, db.latest()));
+    assert_eq!((board.cards.len(), board.seq), (11, db.latest()));
     assert_eq!(db.replay_board(&project).await.unwrap(), board);
     let live: Vec<(String, AgentKind)> = db.live_runs().await.unwrap().into_iter().map(|run| (run.id.to_string(), run.phase)).collect();
-    assert_eq!(live, [("RUN-007".to_owned(), AgentKind::Coder), ("RUN-009".to_owned(), AgentKind::Reviewer)]);
+    assert_eq!(live, [("RUN-008".to_owned(), AgentKind::Coder), ("RUN-010".to_owned(), AgentKind::Reviewer)]);
 
     assert_eq!(db.check_audit(&Caller::owner()).await.unwrap().broken, None);
     assert_eq!(db.caller(PERSONS_TOKEN).await.unwrap(), Some(Caller::owner()));

@@ -19,4 +19,5 @@ mod run;
 mod run_message;
 mod sandbox;
 mod snapshot;
+pub(super) mod task_pull_request;
 mod usage;

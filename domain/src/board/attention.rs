@@ -54,6 +54,8 @@ vocabulary! {
         Checks = "checks",
         /// A person interrupted its agent, which waits for a message.
         Interrupted = "interrupted",
+        /// Its pull request cannot be opened, or somebody has to look at it.
+        PullRequest = "pull_request",
     }
 }
 

@@ -15,6 +15,7 @@ use crate::runs::evidence::Sha;
 use crate::runs::limit::LimitUse;
 use crate::runs::preview::Preview;
 use crate::runs::protected_paths::ProtectedChange;
+use crate::runs::publication::task_pull_request::TaskPullRequest;
 use crate::team::person::is_person;
 use crate::team::role::Role;
 use crate::time::Timestamp;
@@ -74,6 +75,9 @@ pub struct Card {
     /// Its app, if it runs or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// Its own pull request, if its project opens one for each task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<TaskPullRequest>,
     /// How often participants updated it with `update_task`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub activity_count: u32,
@@ -93,6 +97,18 @@ impl Card {
     /// Whether its branch is in the merge queue.
     pub fn is_approved(&self) -> bool {
         self.status == Status::InReview && self.approved_sha.is_some()
+    }
+
+    /// Whether its approved commit is under review as a pull request, so that its host decides what follows.
+    pub fn awaits_pull_request(&self) -> bool {
+        let is_open = |pull_request: &TaskPullRequest| pull_request.is_open() && self.approved_sha.as_ref() == Some(&pull_request.sha);
+        self.is_approved() && self.pull_request.as_ref().is_some_and(is_open)
+    }
+
+    /// Whether the host of its pull request merged its approved commit.
+    pub fn was_merged_on_host(&self) -> bool {
+        let is_merged = |pull_request: &TaskPullRequest| pull_request.is_merged() && self.approved_sha.as_ref() == Some(&pull_request.sha);
+        self.is_approved() && self.pull_request.as_ref().is_some_and(is_merged)
     }
 
     /// Whether it is approved, but not by a person.

@@ -137,6 +137,9 @@ pub struct Project {
     /// When its owner deleted it. It is archived too, until the checkouts of its tasks are removed; then all about it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
+    /// The address of the issue that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -52,6 +52,8 @@ pub enum WaitReason {
     Archived,
     /// Approved, but behind another merge in the same repository.
     MergeQueued,
+    /// Approved, and under review as a pull request.
+    PullRequest,
     /// Its checks run, or wait for those of another task.
     Checks,
     /// A run was asked to stop and its process is still alive.
@@ -151,6 +153,7 @@ impl WaitReason {
                 | Self::OverLimit { .. }
                 | Self::UnapprovedCommits { .. }
                 | Self::FileClaimed { .. }
+                | Self::PullRequest
         )
     }
 
@@ -176,6 +179,7 @@ impl WaitReason {
             Self::Paused => "paused by a human".to_owned(),
             Self::Archived => "the project is archived".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
+            Self::PullRequest => "its pull request is open: waiting until it is merged on its host".to_owned(),
             Self::Checks => "its checks are running".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Impaired { run, condition } => format!("{run} {}", condition.sentence()),

@@ -24,6 +24,7 @@ use crate::runs::limit::{LimitEvent, LimitScope};
 use crate::runs::parking::ParkingEvent;
 use crate::runs::pause::PauseEvent;
 use crate::runs::permission::{PermissionAnswer, PermissionEvent};
+use crate::runs::publication::pull_request::PullRequestState;
 use crate::runs::rescue::RescueEvent;
 use crate::runs::run::RunChange;
 use crate::runs::sandbox::SandboxEvent;
@@ -294,6 +295,9 @@ fn of_task(event: &TaskEvent, task: &str, who: &dyn Fn(&str) -> String) -> Strin
         TaskEvent::Aged { old: Some(OldTask::Unreviewed) } => format!("left {task} to the next session"),
         TaskEvent::Aged { old: Some(OldTask::Stale) } => format!("put {task} aside as stale"),
         TaskEvent::Aged { old: None } => format!("decided that {task} is still open"),
+        TaskEvent::Published { .. } => format!("pushed {task} for its pull request"),
+        TaskEvent::PullRequestEnded { state: PullRequestState::Merged, .. } => format!("saw that the pull request of {task} was merged"),
+        TaskEvent::PullRequestEnded { .. } => format!("saw that the pull request of {task} was closed"),
         TaskEvent::Linked { goal: Some(goal) } => format!("linked {task} to the goal {goal}"),
         TaskEvent::Linked { goal: None } => format!("removed {task} from its goal"),
     }

@@ -73,6 +73,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"result_stored"}
     {"kind":"task_verified","by":"platform/mara"}
     {"kind":"task_aged","old":"unreviewed"}
+    {"kind":"task_published","pull_request":"https://github.com/ann/site/pull/7","sha":"a1"}
+    {"kind":"task_pull_request_ended","pull_request":"https://github.com/ann/site/pull/7","state":"closed"}
     {"kind":"task_linked","goal":"GOAL-006"}
     {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
     {"kind":"comment_edited","comment":"NOTE-004"}

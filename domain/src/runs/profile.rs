@@ -36,6 +36,22 @@ impl MergeStyle {
     }
 }
 
+vocabulary! {
+    /// The pull requests that bring approved work to the base branch.
+    PullRequests, "pull requests" {
+        /// Work is merged here, and one pull request can bring all of it.
+        Project = "project",
+        /// Each task has a pull request of its own, and is done when that is merged on its host.
+        Task = "task",
+    }
+}
+
+impl PullRequests {
+    fn is_default(&self) -> bool {
+        *self == Self::Project
+    }
+}
+
 /// How checkouts of a project are prepared, and its work is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -69,6 +85,9 @@ pub struct Profile {
     /// Whether new commits of the base branch and its upstream are merged into the project branch.
     #[serde(skip_serializing_if = "is_true")]
     pub follow_base: bool,
+    /// Whether the project or each task has a pull request.
+    #[serde(skip_serializing_if = "PullRequests::is_default")]
+    pub pull_requests: PullRequests,
 }
 
 /// The reason why a profile is rejected.
@@ -95,6 +114,7 @@ impl Default for Profile {
             preview: None,
             merge_style: MergeStyle::Merge,
             follow_base: true,
+            pull_requests: PullRequests::Project,
         }
     }
 }
@@ -151,6 +171,13 @@ impl Profile {
                 "profile.env",
                 format!("\"{name}\" is not the name of a variable"),
                 "Give only names; the values stay in the server's environment.",
+            ));
+        }
+        if self.pull_requests == PullRequests::Task && !self.follow_base {
+            return Err(invalid(
+                "profile.pull_requests",
+                "a project that does not follow its base never gets the merged work of its tasks",
+                "Follow the base branch too, or choose one pull request for the project.",
             ));
         }
         Ok(self)
@@ -237,6 +264,14 @@ mod tests {
         assert!(refused(|profile| profile.reuse = vec![".git/hooks".to_owned()]).contains("never copied"));
         assert!(refused(|profile| profile.copy = vec![".GIT/config".to_owned()]).contains("never copied"));
         assert!(refused(|profile| profile.reuse = vec!["packages/*/node_modules".to_owned()]).contains("is a pattern"));
+    }
+
+    #[test]
+    fn pull_requests_of_tasks_need_the_base() {
+        let given = Profile { pull_requests: PullRequests::Task, ..Profile::default() };
+        assert_eq!(given.clone().checked(), Ok(given));
+        let refused = refused(|profile| (profile.pull_requests, profile.follow_base) = (PullRequests::Task, false));
+        assert!(refused.starts_with("profile.pull_requests: a project that does not follow its base"), "{refused}");
     }
 
     #[test]

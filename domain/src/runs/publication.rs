@@ -4,6 +4,7 @@ pub mod attribution;
 pub mod host;
 pub mod issue;
 pub mod pull_request;
+pub mod task_pull_request;
 pub mod task_text;
 pub mod text;
 
@@ -87,6 +88,12 @@ refusals! {
         NoHost { url: String } => Unprocessable "no-pull-requests",
         #[error("{project} has no pull request that needs a person")]
         NothingToSettle { project: ProjectId } => Unprocessable "nothing-to-settle",
+        #[error("{branch} follows no branch of a remote, so it would never be known that a pull request was merged")]
+        NoUpstream { branch: String } => Unprocessable "no-upstream",
+        #[error("{program} is not installed or not signed in, so no pull request can be opened")]
+        NotSignedIn { program: &'static str } => Unprocessable "not-signed-in",
+        #[error("{project} has merged work that is not landed, which the pull request of each task would bring too")]
+        NotLanded { project: ProjectId } => Conflict "not-landed",
         #[error("{program} is not installed")]
         NoProgram { program: &'static str } => Unprocessable "program-missing",
         #[error("{remote} rejected {branch}: {output}")]
@@ -105,6 +112,14 @@ impl PublicationRefusal {
             Self::BranchMoved { .. } => "The landing page says which commits are not approved and how to set the branch back.".to_owned(),
             Self::NoRemote { .. } => "Add one with `git remote add origin URL`, or land the work on the base branch here.".to_owned(),
             Self::NoHost { .. } => "Push the branch only, and open the pull request where its host offers it.".to_owned(),
+            Self::NoUpstream { branch } => {
+                format!("Set it with `git branch --set-upstream-to=origin/{branch} {branch}`, or choose one pull request for the project.")
+            }
+            Self::NotSignedIn { program } => {
+                let name = HostKind::with_program(program).map_or(*program, HostKind::program_name);
+                format!("Install the {name} and run `{program} auth login`, or choose one pull request for the project.")
+            }
+            Self::NotLanded { .. } => "Land it first, or bring it by the pull request of the project.".to_owned(),
             Self::NothingToSettle { .. } => "Look at the landing page of the project.".to_owned(),
             Self::NoProgram { program } if let Some(host) = HostKind::with_program(program) => {
                 let name = host.program_name();

@@ -9,7 +9,7 @@ use git2::{ErrorClass, ErrorCode};
 
 use crate::git_program::git;
 use crate::testing::TestRepository;
-use crate::{RESCUE_PREFIX, RepoError};
+use crate::{RESCUE_PREFIX, RepoError, check_start_branch};
 
 const UNKNOWN: &str = "89abcdef89abcdef89abcdef89abcdef89abcdef";
 
@@ -193,4 +193,14 @@ fn a_branch_moves_on_only_with_everything_it_held() {
     assert_eq!(moved_on(&next), None, "it lost a commit");
     assert_eq!(moved_on(&"1".repeat(40)), Some(start), "nobody can find out");
     assert_eq!(repository.moved_on("gone", &next).unwrap(), None);
+}
+
+#[tokio::test]
+async fn task_begins_at_a_local_branch_alone() {
+    let sample = TestRepository::new();
+    check_start_branch(&sample.git_dir(), "main").await.unwrap().unwrap();
+    for name in ["my-idea", "refs/heads/main", "HEAD", "a b", ""] {
+        let refusal = check_start_branch(&sample.git_dir(), name).await.unwrap().unwrap_err();
+        assert_eq!(refusal.to_string(), format!("from_branch: the repository has no local branch {name}"));
+    }
 }

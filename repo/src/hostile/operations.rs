@@ -198,7 +198,7 @@ impl Life<'_> {
         repository.make_carrier(&publishing).unwrap();
         // A filter that only the repository names is refused, and is none of LFS.
         assert!(!repository.prepare_upload(&publishing, &target, start).unwrap_or(false));
-        assert!(crate::has_branch(&sample.git_dir(), "main").await.unwrap());
+        crate::check_start_branch(&sample.git_dir(), "main").await.unwrap().unwrap();
     }
 
     fn merge(&self, work: &Sha) {

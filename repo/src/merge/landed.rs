@@ -1,4 +1,4 @@
-//! Merges the base branch into the project branch after the host of a pull request squashed the landed work to one commit.
+//! Merges the base branch into the project branch after the host of a pull request squashed the landed work to one commit, or rebased it.
 //!
 //! The base branch then has this work, but not its commits, so a plain merge finds the same changes on both sides: they conflict as soon as the
 //! project branch goes on in the same lines. Must not know which work has landed.
@@ -13,12 +13,12 @@ use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 
-/// The most commits of the base branch that are compared with the landed work.
+/// The most commits of the base branch that are compared with the landed work. Work with more commits is recognized only if it was squashed.
 const MAX_COMMITS: usize = 200;
 
 impl Repository {
     /// Creates the commit that merges `base`, a tip of the base branch, into `project`, as [`Repository::merge_commit`] does. If `base` gained the
-    /// work of `landed` as one commit, both have this work in common.
+    /// work of `landed` as other commits, both have this work in common.
     ///
     /// # Errors
     /// As [`Repository::merge_commit`].
@@ -42,7 +42,7 @@ impl Repository {
         let merging = || format!("merge {theirs} into {ours}");
         // Both sides have what they have in common, and the landed work.
         let mut common = merge_in_memory(&handle, fork, landed)?;
-        if common.has_conflicts() || !has_squashed(&handle, theirs, fork, landed)? {
+        if common.has_conflicts() || !has_work(&handle, theirs, fork, landed)? {
             return plain();
         }
         let common = common.write_tree_to(&handle).attempting(merging)?;
@@ -54,26 +54,75 @@ impl Repository {
         let parents = [&find_commit(&handle, ours)?, &find_commit(&handle, theirs)?];
         Ok(MergeOutcome::Merged { sha: sha(self.commit(&handle, tree, &parents, message, identity)?), already: false })
     }
+
+    /// Whether `base`, a tip of the base branch, has the work of `head`: as an ancestor, or as the commits that a host made of it.
+    ///
+    /// # Errors
+    /// A commit is missing, or objects cannot be read or written.
+    pub fn has_landed(&self, base: &Sha, head: &Sha) -> Result<bool, RepoError> {
+        let (base, head) = (oid(base)?, oid(head)?);
+        let handle = self.handle_with_tree(base)?;
+        if contains(&handle, base, head) {
+            return Ok(true);
+        }
+        match merge_base(&handle, base, head)? {
+            Some(fork) => has_work(&handle, base, fork, head),
+            None => Ok(false),
+        }
+    }
 }
 
-/// Whether a commit on the way from `base` along first parents to `fork` has exactly the files that merging `landed` there gives.
-fn has_squashed(handle: &git2::Repository, base: Oid, fork: Oid, landed: Oid) -> Result<bool, RepoError> {
-    let mut next = Some(base);
-    for _ in 0..MAX_COMMITS {
-        let Some(id) = next.filter(|id| *id != fork) else { break };
-        let commit = find_commit(handle, id)?;
-        next = commit.parent_ids().next();
-        let Some(parent) = next.filter(|_| commit.parent_count() == 1) else { continue };
-        let mut merged = merge_in_memory(handle, parent, landed)?;
-        let changes_something = commit.tree_id() != find_commit(handle, parent)?.tree_id();
-        if changes_something && !merged.has_conflicts() {
-            let tree = merged.write_tree_to(handle).attempting(|| format!("merge {landed} into {parent}"))?;
-            if tree == commit.tree_id() {
-                return Ok(true);
-            }
+/// Whether `base` gained the work of `landed` since `fork`: as one commit, or as many as `landed` has. The last of these has exactly the files
+/// that merging `landed` into the commit before the first gives.
+fn has_work(handle: &git2::Repository, base: Oid, fork: Oid, landed: Oid) -> Result<bool, RepoError> {
+    let way = first_parents(handle, base, fork)?;
+    let rebased = count_commits(handle, landed, base)?;
+    let lengths = [Some(1), rebased.filter(|count| *count > 1)];
+    for gained in lengths.into_iter().flatten().flat_map(|length| way.windows(length + 1)) {
+        let [gained @ .., start] = gained else { continue };
+        let Some(end) = gained.first().filter(|_| gained.iter().all(|commit| !commit.is_merge)) else { continue };
+        if end.tree == start.tree {
+            continue;
+        }
+        let mut merged = merge_in_memory(handle, start.id, landed)?;
+        if !merged.has_conflicts() && merged.write_tree_to(handle).attempting(|| format!("merge {landed} into {}", start.id))? == end.tree {
+            return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// A commit of the base branch.
+struct Gained {
+    id: Oid,
+    tree: Oid,
+    is_merge: bool,
+}
+
+/// Lists the commits from `base` along first parents to `fork`, which is the last, the newest first.
+fn first_parents(handle: &git2::Repository, base: Oid, fork: Oid) -> Result<Vec<Gained>, RepoError> {
+    let (mut way, mut next) = (Vec::new(), Some(base));
+    while let Some(id) = next.filter(|_| way.len() <= MAX_COMMITS) {
+        let commit = find_commit(handle, id)?;
+        way.push(Gained { id, tree: commit.tree_id(), is_merge: commit.parent_count() != 1 });
+        next = commit.parent_ids().next().filter(|_| id != fork);
+    }
+    Ok(way)
+}
+
+/// Counts the commits of `landed` that `base` lacks. Merges do not count, because a rebase leaves them out. `None` if there are too many.
+fn count_commits(handle: &git2::Repository, landed: Oid, base: Oid) -> Result<Option<usize>, RepoError> {
+    let counting = || format!("list the commits of {landed}");
+    let mut walk = handle.revwalk().attempting(counting)?;
+    walk.push(landed).and_then(|()| walk.hide(base)).attempting(counting)?;
+    let mut count = 0;
+    for id in walk {
+        count += usize::from(find_commit(handle, id.attempting(counting)?)?.parent_count() == 1);
+        if count > MAX_COMMITS {
+            return Ok(None);
+        }
+    }
+    Ok(Some(count))
 }
 
 fn merge_files(handle: &git2::Repository, ancestor: Oid, ours: Oid, theirs: Oid) -> Result<Index, RepoError> {

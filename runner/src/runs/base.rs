@@ -12,6 +12,7 @@ use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::check::CheckStage;
 use domain::runs::evidence::{Sha, short};
+use domain::runs::profile::PullRequests;
 use repo::{MergeOutcome, RepoError};
 
 use self::fetch::Freshness;
@@ -34,10 +35,12 @@ enum Outcome {
     Nothing,
 }
 
-/// Follows the base before the approved commit of a task is merged, with the checks that the merge of the task itself would run.
-pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, task: &TaskId, approved: &Sha) {
+/// Follows the base before the approved commit of a task is merged, with the checks that the merge of the task itself would run. If its pull
+/// request was merged, the base is read at once.
+pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, (task, approved): (&TaskId, &Sha), is_merged: bool) {
     let checks = Checks::Of { work: vec![(task.clone(), approved.clone())] };
-    report(id, follow(context, id, Freshness::Recent, &checks).await);
+    let freshness = if is_merged { Freshness::Now } else { Freshness::Recent };
+    report(id, follow(context, id, freshness, &checks).await);
 }
 
 /// Follows the base before a run starts from the project branch. A project with checks follows before merges and landings only.
@@ -144,8 +147,13 @@ async fn follow_tip(context: &RunContext, project: &Project, sha: &Sha, checks: 
 async fn try_merge(project: &Project, branch: &str, tip: &Sha, sha: &Sha) -> Result<Outcome, CheckoutError> {
     let message = format!("Merge {} into {branch}\n\nProject: {}\n", project.base_branch, project.id);
     let (tip, sha, landed) = (tip.clone(), sha.clone(), project.landed_by_pull_request().cloned());
+    // All work goes through the base, so the pull requests of the next tasks need no merges of it.
+    let goes_along = project.profile.pull_requests == PullRequests::Task;
     // A signature may wait for the person.
     with_files(Path::new(&project.git_dir), move |repository| {
+        if goes_along && repository.is_ancestor(&tip, &sha)? {
+            return Ok(if tip == sha { Outcome::Nothing } else { Outcome::Merged { tree: repository.tree_of(&sha)?, head: sha } });
+        }
         Ok(match repository.merge_base_commit(&tip, &sha, landed.as_ref(), &message, &repository.identity("runner")?)? {
             MergeOutcome::Merged { already: true, .. } => Outcome::Nothing,
             MergeOutcome::Merged { sha: head, .. } => Outcome::Merged { tree: repository.tree_of(&head)?, head },

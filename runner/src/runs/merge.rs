@@ -6,6 +6,7 @@
 mod batch;
 pub(super) mod conflict;
 mod message;
+mod pull_request;
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
-use domain::runs::profile::MergeStyle;
+use domain::runs::profile::{MergeStyle, PullRequests};
 use repo::{MergeOutcome, RepoError};
 
 pub(crate) use self::batch::merge_all;
@@ -25,6 +26,7 @@ use super::base;
 use super::branch::{self, project_branch};
 use super::check::{self, Subject, Verdict};
 use super::checkout::{CheckoutError, with_files};
+use crate::runs::publication::Tools;
 use crate::runs::run::RunContext;
 
 enum MergeResult {
@@ -42,19 +44,32 @@ enum MergeResult {
 /// # Errors
 /// When the repository or the store fails; the task stays approved.
 pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), CheckoutError> {
+    merge_with(context, &Tools::installed(), id).await
+}
+
+/// As [`merge()`], with these programs for pull requests.
+pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId) -> Result<(), CheckoutError> {
     let db = &context.db;
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
-    base::follow_before_merge(context, &project.id, id, &sha).await;
+    let is_merged = task.card.was_merged_on_host();
+    base::follow_before_merge(context, &project.id, (id, &sha), is_merged).await;
     // The base may have moved the project branch.
     let project = db.project(&project.id).await?;
     let (branch, tip) = match project_branch(db, &project).await {
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    let style = style_of(db, &project, id).await?;
-    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style };
+    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
+    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style: style_of(&project, is_sync) };
+    if is_merged {
+        return pull_request::finish(context, tools, &step).await;
+    }
+    // Others know nothing of the project branch, so what only brings it forward is merged here.
+    if project.profile.pull_requests == PullRequests::Task && !is_sync {
+        return pull_request::open(context, tools, &step).await;
+    }
     if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
         return Ok(());
     }
@@ -74,10 +89,9 @@ pub(crate) async fn merge(context: &RunContext, id: &TaskId) -> Result<(), Check
 }
 
 /// How the work of a task comes to the project branch.
-async fn style_of(db: &Db, project: &Project, id: &TaskId) -> db::Result<MergeStyle> {
+fn style_of(project: &Project, is_sync: bool) -> MergeStyle {
     // The base must become an ancestor of the project branch.
-    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
-    Ok(if is_sync { MergeStyle::Merge } else { project.profile.merge_style })
+    if is_sync { MergeStyle::Merge } else { project.profile.merge_style }
 }
 
 /// Runs the checks of the project on the merge, before the branch moves. Returns false if there is nothing to merge for now: the task went back

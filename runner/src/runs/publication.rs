@@ -6,6 +6,7 @@ pub(crate) mod follow;
 mod host;
 pub mod issue;
 mod lfs;
+pub(crate) mod task;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -44,6 +45,11 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// Looks for them where the person's shell does.
+    pub(crate) fn installed() -> Self {
+        Self::find(&std::env::var_os("PATH").unwrap_or_default())
+    }
+
     /// Looks for them in `path`.
     pub fn find(path: &OsStr) -> Self {
         Self { git: process::find_program("git", path), gh: process::find_program("gh", path), glab: process::find_program("glab", path) }
@@ -75,7 +81,7 @@ pub async fn publish(db: &Db, tools: &Tools, caller: &Caller, id: &ProjectId, op
     let issues = db.issues_to_close(id).await?;
     let text = pull_request_text(&project, &facts.tasks, &closing_lines(target.repository.as_deref().unwrap_or_default(), &issues));
     let pushed = match lfs::upload(git, &carrier.folder, &project, &target, &tip).await {
-        Ok(()) => push(git, &carrier.folder, &target, &tip).await.map_err(db::Error::from),
+        Ok(()) => push(git, &carrier.folder, &target, None, &tip).await.map_err(db::Error::from),
         refused => refused,
     };
     let opened = match (&pushed, &host) {
@@ -112,9 +118,12 @@ async fn read(project: &Project) -> db::Result<(Sha, PublicationTarget)> {
     Ok((tip, target.ok_or_else(|| PublicationRefusal::NoRemote { branch: branch() })?))
 }
 
-async fn push(git: &Path, carrier: &Path, target: &PublicationTarget, tip: &Sha) -> Result<(), PublicationRefusal> {
-    let update = format!("{tip}:refs/heads/{}", target.branch);
-    let ended = process::publish(git, &["push", "--quiet", "--no-verify", "--", &target.url, &update], carrier, PUSH_LIMIT).await;
+/// Pushes `tip`. The branch on the remote may lose commits if it is still at `known`, which was pushed before.
+async fn push(git: &Path, carrier: &Path, target: &PublicationTarget, known: Option<&Sha>, tip: &Sha) -> Result<(), PublicationRefusal> {
+    let branch = format!("refs/heads/{}", target.branch);
+    let (update, lease) = (format!("{tip}:{branch}"), known.map(|known| format!("--force-with-lease={branch}:{known}")));
+    let options: Vec<&str> = ["push", "--quiet", "--no-verify"].into_iter().chain(lease.as_deref()).chain(["--", &target.url, &update]).collect();
+    let ended = process::publish(git, &options, carrier, PUSH_LIMIT).await;
     output_of(ended).map(drop).map_err(|output| {
         // The output of git repeats the address.
         let output = output.replace(&target.url, &shown_url(&target.url));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::board::card::Card;
 use domain::id::ProjectId;
 use domain::runs::check::MAX_MERGE_BATCH;
+use domain::runs::profile::PullRequests;
 
 use super::{Action, Scheduler};
 
@@ -29,6 +30,8 @@ impl<'a> Scheduler<'a> {
     /// Merges an approved task now if its repository is free, or together with the one of its project that is merged now.
     pub(super) fn queue_merge(&mut self, card: &'a Card, queue: &mut MergeQueue<'a>, checking: &mut BTreeSet<&'a ProjectId>) {
         let has_checks = self.has_checks(card);
+        // Each is checked and published alone.
+        let is_alone = self.state.projects.get(&card.project_id).is_some_and(|project| project.profile.pull_requests == PullRequests::Task);
         if let Some(index) = queue.batches.get(&card.project_id) {
             if let Some(Action::Merge { others, .. }) = self.schedule.actions.get_mut(*index)
                 && others.len() + 1 < MAX_MERGE_BATCH
@@ -42,6 +45,8 @@ impl<'a> Scheduler<'a> {
         }
         if has_checks {
             checking.insert(&card.project_id);
+        }
+        if has_checks && !is_alone {
             queue.batches.insert(&card.project_id, self.schedule.actions.len());
         }
         self.schedule.actions.push(Action::Merge { task: card.id.clone(), others: Vec::new() });

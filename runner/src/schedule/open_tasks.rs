@@ -70,6 +70,10 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
+            if card.awaits_pull_request() {
+                self.set_wait_reason(card, Some(WaitReason::PullRequest));
+                continue;
+            }
             if card.is_approved() {
                 self.queue_merge(card, &mut queue, &mut checking);
                 self.set_wait_reason(card, Some(WaitReason::MergeQueued));

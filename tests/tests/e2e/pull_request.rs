@@ -1,4 +1,5 @@
-//! A pull request with a bare remote and a stand-in for `gh`: a red check that names the file of one task reopens the card of this task.
+//! Pull requests with a bare remote and a stand-in for `gh`: a red check that names the file of one task reopens the card of this task, and tasks
+//! with pull requests of their own are done when their host has merged them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,6 +9,9 @@ use domain::board::comment::AuthorRole;
 use domain::board::project::Project;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
+use domain::wire::TaskView;
+use reqwest::Method;
 use serde_json::json;
 use tests::git::git;
 use tests::server::TestServer;
@@ -50,16 +54,21 @@ async fn answer(server: &mut TestServer, checks: serde_json::Value) {
     server.serve().await.unwrap();
 }
 
-#[tokio::test]
-async fn red_check_reopens_the_card_whose_file_it_names() {
+async fn server_with_host() -> TestServer {
     let start = support::scripted_with(SCENARIO, |options| {
         let bin = options.config.db_path.parent().unwrap().parent().unwrap().join("bin");
         std::fs::create_dir_all(&bin).unwrap();
         let path = options.environment.iter_mut().find(|(name, _)| name == "PATH").unwrap();
         path.1 = format!("{}:{}", bin.display(), path.1);
     });
-    let mut server = start.await;
+    let server = start.await;
     with_host(&server);
+    server
+}
+
+#[tokio::test]
+async fn red_check_reopens_the_card_whose_file_it_names() {
+    let mut server = server_with_host().await;
     let project = server.project("Published", None).await.unwrap().id;
     let tasks = [add(&server, &project, "One").await, add(&server, &project, "Two").await];
     for task in &tasks {
@@ -88,4 +97,64 @@ async fn red_check_reopens_the_card_whose_file_it_names() {
     let calls = std::fs::read_to_string(server.root().join("calls")).unwrap();
     assert_eq!(calls.lines().filter(|call| call.starts_with("pr create")).count(), 1, "{calls}");
     assert!(calls.contains("run view 42 --repo github.example/ann/site --log-failed\n"), "{calls}");
+}
+
+/// Somebody on the host squashes the pull request of a branch.
+fn squash_on_host(server: &TestServer, branch: &str) -> String {
+    let (remote, clone) = (server.root().join("remote.git").display().to_string(), server.root().join("host"));
+    if !clone.exists() {
+        git(&server.root(), &["clone", "-q", &remote, &clone.display().to_string()]).unwrap();
+    }
+    git(&clone, &["fetch", "-q", "origin"]).unwrap();
+    git(&clone, &["reset", "-q", "--hard", "origin/main"]).unwrap();
+    git(&clone, &["merge", "-q", "--squash", &format!("origin/{branch}")]).unwrap();
+    git(&clone, &["commit", "-q", "-m", &format!("{branch} (#7)")]).unwrap();
+    git(&clone, &["push", "-q", "origin", "HEAD:main"]).unwrap();
+    git(&clone, &["rev-parse", "HEAD"]).unwrap()
+}
+
+#[tokio::test]
+async fn tasks_with_pull_requests_of_their_own_are_done_when_the_host_merged_them() {
+    let mut server = server_with_host().await;
+    let (repository, remote) = (server.repository(), server.root().join("remote.git"));
+    let main = git(&repository, &["rev-parse", "main"]).unwrap();
+    let project = server.project("By task", None).await.unwrap().id;
+    let (path, by_task) = (format!("/api/projects/{project}"), json!({"profile": {"pull_requests": "task"}}));
+    let problem = server.refusal(server.request(Method::PATCH, &path).json(&by_task)).await.unwrap();
+    assert_eq!(problem.code, "no-upstream", "{problem:?}");
+    git(&repository, &["config", "branch.main.remote", "origin"]).unwrap();
+    git(&repository, &["config", "branch.main.merge", "refs/heads/main"]).unwrap();
+    let answered = server.request(Method::PATCH, &path).json(&by_task).send().await.unwrap();
+    assert!(answered.status().is_success(), "{answered:?}");
+    let one = add(&server, &project, "One").await;
+    let new = json!({"title": "Two", "start": true, "depends_on": [one]});
+    let two: TaskView = server.post(&format!("{path}/tasks"), &new).await.unwrap();
+    let two = two.task.card.id;
+
+    for task in [&one, &two] {
+        let waits = |board: &Board| board.card(task).is_some_and(|card| card.wait_reason == Some(WaitReason::PullRequest));
+        server.until(&project, "the pull request is open", waits).await;
+        let board = server.board(&project).await.unwrap();
+        let known = board.card(task).unwrap().pull_request.clone().unwrap();
+        assert_eq!(git(&remote, &["rev-parse", &known.branch]).unwrap(), known.sha);
+        if task == &one {
+            assert_eq!(board.card(&two).unwrap().runs, 0, "it waits for what is not merged");
+        }
+        let squashed = squash_on_host(&server, &known.branch);
+        let view = json!({"state": "MERGED", "headRefOid": known.sha, "statusCheckRollup": []});
+        std::fs::write(server.root().join("view"), view.to_string()).unwrap();
+        server.stop().await.unwrap();
+        server.serve().await.unwrap();
+        let is_done = |board: &Board| board.card(task).is_some_and(|card| card.status == Status::Done);
+        server.until(&project, "its task is done", is_done).await;
+        assert_eq!(git(&repository, &["rev-parse", BRANCH]).unwrap(), squashed, "the project branch went along");
+        assert!(git(&remote, &["rev-parse", "--verify", "-q", &known.branch]).is_err(), "its branch is removed");
+        let view = json!({"state": "OPEN", "headRefOid": "", "statusCheckRollup": []});
+        std::fs::write(server.root().join("view"), view.to_string()).unwrap();
+    }
+    let parents = git(&repository, &["log", "--format=%s", &format!("{main}..{BRANCH}")]).unwrap();
+    assert_eq!(parents.lines().count(), 2, "no merge commit of the board is in between: {parents}");
+    assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), main, "no branch of the person moved");
+    let calls = std::fs::read_to_string(server.root().join("calls")).unwrap();
+    assert!(calls.contains("pr create --repo github.example/ann/site --head vr/TASK-002/"), "{calls}");
 }

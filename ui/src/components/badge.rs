@@ -122,6 +122,7 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
         AttentionKind::Review => "your review",
         AttentionKind::Permission => "permission",
         AttentionKind::Interrupted => "interrupted",
+        AttentionKind::PullRequest => "pull request",
     }
 }
 

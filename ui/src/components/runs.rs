@@ -10,6 +10,7 @@ pub(crate) mod permission;
 pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod publication;
+pub(crate) mod pull_request;
 pub(crate) mod repository_finding;
 pub(crate) mod rescue;
 pub(crate) mod sandbox;

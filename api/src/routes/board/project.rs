@@ -12,7 +12,8 @@ use domain::board::project::summary::ProjectSummary;
 use domain::id::ProjectId;
 use domain::runs::branch_start::BranchStart;
 use domain::runs::evidence::{RepositoryInfo, Sha};
-use domain::runs::profile::Profile;
+use domain::runs::profile::{Profile, PullRequests};
+use domain::runs::publication::task_text::TaskText;
 use domain::wire::{BoardView, List, NewProject, ProjectDeletion, ProjectPatch, Relocation};
 use repo::{Effort, RepoError, Repository};
 use serde::Deserialize;
@@ -21,6 +22,7 @@ use utoipa::IntoParams;
 use crate::error::{Error, Result};
 use crate::extract::{Body, Id, QueryParameters};
 use crate::routes::repository::{ProbeQuery, absolute, probe};
+use crate::routes::runs::publication::require_pull_requests;
 use crate::state::AppState;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -45,14 +47,27 @@ pub(crate) async fn list_projects(
 }
 
 /// Create a project on a git repository
-#[utoipa::path(post, path = "/api/projects", request_body = NewProject, responses((status = 201, body = Project)))]
+#[utoipa::path(
+    post,
+    path = "/api/projects",
+    request_body = NewProject,
+    responses((status = 201, body = Project), (status = 409, description = "The host refused to show the issue."))
+)]
 pub(crate) async fn create_project(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Body(new): Body<NewProject>,
+    Body(mut new): Body<NewProject>,
 ) -> Result<(StatusCode, Json<Project>)> {
     let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone(), make_base: new.make_base };
     let mut repository = probe(&state, query).await?;
+    if new.profile.as_ref().is_some_and(|profile| profile.pull_requests == PullRequests::Task) {
+        require_pull_requests(&state, &repository.git_dir, &repository.base_branch).await?;
+    }
+    if let Some(given) = new.issue.take() {
+        let issue = (state.read_issue)(caller.clone(), repository.git_dir.clone().into(), repository.base_branch.clone(), given).await?;
+        let TaskText { title, description } = issue.goal(&new.title, new.description.as_deref());
+        (new.title, new.description, new.issue) = (title, Some(description), Some(issue.address));
+    }
     let known = repository.detection.known.clone().unwrap_or_default();
     let profiles: Vec<Profile> = new.profile.clone().into_iter().chain([known]).collect();
     let (found, start) = (repository.clone(), new.start);
@@ -89,7 +104,7 @@ pub(crate) async fn get_project(State(state): State<AppState>, Id(id): Id<Projec
     path = "/api/projects/{id}",
     params(("id" = ProjectId, Path)),
     request_body = ProjectPatch,
-    responses((status = 200, body = Project))
+    responses((status = 200, body = Project), (status = 409, description = "Tasks are to have pull requests, and merged work is not landed."))
 )]
 pub(crate) async fn edit_project(
     State(state): State<AppState>,
@@ -97,6 +112,12 @@ pub(crate) async fn edit_project(
     Id(id): Id<ProjectId>,
     Body(patch): Body<ProjectPatch>,
 ) -> Result<Json<Project>> {
+    if patch.profile.as_ref().is_some_and(|profile| profile.pull_requests == PullRequests::Task) {
+        let project = state.db.project(&id).await?;
+        if project.profile.pull_requests != PullRequests::Task {
+            require_pull_requests(&state, &project.git_dir, &project.base_branch).await?;
+        }
+    }
     let Some(branch) = patch.base_branch.clone() else { return Ok(Json(state.db.edit_project(&caller, &id, patch, None).await?)) };
     let git_dir = PathBuf::from(state.db.project(&id).await?.git_dir);
     // The runner records the tip of the base branch while it has the repository, and a landing moves it.

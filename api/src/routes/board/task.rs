@@ -11,11 +11,12 @@ use domain::board::project::Project;
 use domain::board::review::ReviewRefusal;
 use domain::board::status::Status;
 use domain::board::task::retry::RetryOptions;
-use domain::board::task::{NewTask, Task, TaskPatch, unknown_branch};
+use domain::board::task::{NewTask, Task, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
 use domain::runs::evidence::{EvidenceResult, Sha};
+use domain::runs::publication::task_pull_request::TaskPullRequest;
 use domain::wire::{Cancel, TaskView};
 use repo::{DiffLimits, Effort, RepoError, Repository};
 
@@ -38,10 +39,8 @@ pub(crate) async fn create_task(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewTask>,
 ) -> Result<(StatusCode, Json<TaskView>)> {
-    if let Some(branch) = &new.from_branch
-        && !repo::has_branch(Path::new(&state.db.project(&project).await?.git_dir), branch).await?
-    {
-        return Err(unknown_branch(branch).into());
+    if let Some(branch) = &new.from_branch {
+        repo::check_start_branch(Path::new(&state.db.project(&project).await?.git_dir), branch).await??;
     }
     let task = state.db.create_task(&caller, &project, new).await?;
     Ok((StatusCode::CREATED, view(&state.db, task, None).await?))
@@ -195,7 +194,11 @@ pub(super) fn changes_of(repository: &Repository, task: &Task, project: &Project
     };
     let base = match &task.merged_sha {
         // Commits made after the merge are compared like any others.
-        Some(merged) if head.as_ref().is_none_or(|head| head == merged) => repository.before_merge(&project.integration_branch, merged)?,
+        Some(merged) if head.as_ref().is_none_or(|head| head == merged) => match repository.before_merge(&project.integration_branch, merged)? {
+            // The host of its pull request squashed or rebased it.
+            None if task.card.pull_request.as_ref().is_some_and(TaskPullRequest::is_merged) => repository.ref_sha(&project.integration_branch)?,
+            before => before,
+        },
         _ => repository.ref_sha(&project.integration_branch)?,
     };
     Ok(base.zip(head.or_else(|| task.merged_sha.clone())))

@@ -1,6 +1,6 @@
 //! Publishing: where the project branch can be pushed, and pushing it, with a pull request if that is wanted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,8 +9,9 @@ use db::Caller;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::ProjectId;
+use domain::runs::publication::host::HostKind;
 use domain::runs::publication::issue::IssueImport;
-use domain::runs::publication::{PublicationOffer, PublicationTarget, PublishOptions, shown_url};
+use domain::runs::publication::{PublicationOffer, PublicationRefusal, PublicationTarget, PublishOptions, shown_url};
 use repo::{Effort, Repository};
 
 use crate::error::Result;
@@ -32,6 +33,24 @@ pub(crate) async fn get_publication_target(State(state): State<AppState>, Id(id)
         None => false,
     };
     Ok(Json(PublicationOffer { target: target.map(shown), can_open }))
+}
+
+/// Refuses pull requests for the tasks of a project where none could be opened, or nobody would know that one was merged.
+pub(crate) async fn require_pull_requests(state: &AppState, git_dir: &str, base_branch: &str) -> Result<()> {
+    let (opened, base) = (PathBuf::from(git_dir), base_branch.to_owned());
+    let read = move || -> Result<_> {
+        let repository = Repository::open(&opened)?;
+        Ok((repository.publication_target(&base, &base)?, repository.upstream(&base)?))
+    };
+    let (target, upstream) = repo::in_lane(Path::new(git_dir), Effort::Brief, read).await??;
+    let branch = || base_branch.to_owned();
+    let PublicationTarget { url, repository, .. } = target.ok_or_else(|| PublicationRefusal::NoRemote { branch: branch() })?;
+    if upstream.is_none() {
+        return Err(PublicationRefusal::NoUpstream { branch: branch() }.into());
+    }
+    let repository = repository.ok_or_else(|| PublicationRefusal::NoHost { url: shown_url(&url) })?;
+    let program = HostKind::of(&repository).program();
+    if (state.can_open)(repository).await { Ok(()) } else { Err(PublicationRefusal::NotSignedIn { program }.into()) }
 }
 
 /// Turn an issue into a task: title, text and labels come from its host, and the pull request closes it

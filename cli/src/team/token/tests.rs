@@ -53,6 +53,7 @@ impl Board {
             sandbox: watch::Sender::new(None).subscribe(),
             publish: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
             can_open: std::sync::Arc::new(|_| Box::pin(async { false })),
+            read_issue: std::sync::Arc::new(|_, _, _, _| Box::pin(async { Err(db::Error::Closed) })),
             import_issue: std::sync::Arc::new(|_, _, _| Box::pin(async { Err(db::Error::Closed) })),
             follow_base: std::sync::Arc::new(|_| Box::pin(async { Ok(()) })),
             update_checkout: std::sync::Arc::new(|_, _| Box::pin(async { Err(db::Error::Closed) })),

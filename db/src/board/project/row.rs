@@ -64,6 +64,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         landed: landing_of(row)?,
         published: json(row, "published")?,
         fetch_problem: json(row, "fetch_problem")?,
+        issue: row.try_get("issue")?,
         preview: json(row, "preview")?,
         merged_at: optional(row, "merged_at")?,
         profile: json(row, "profile")?.unwrap_or_default(),

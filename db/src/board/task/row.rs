@@ -24,8 +24,8 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.position, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.checks, t.preview, t.activity_count,
-    t.old"
+    t.updated_at, t.cost_micro_usd, t.tokens, t.near_limit, t.protected_paths, t.checks, t.preview,
+    t.pull_request, t.activity_count, t.old"
     };
 }
 
@@ -219,6 +219,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         protected_paths: json(row, "protected_paths")?,
         checks: json(row, "checks")?.unwrap_or_default(),
         preview: json(row, "preview")?,
+        pull_request: json(row, "pull_request")?,
         activity_count: count(row, "activity_count")?,
         old: optional(row, "old")?,
         created_at: parsed(row, "created_at")?,

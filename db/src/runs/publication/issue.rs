@@ -15,8 +15,8 @@ use crate::engine::open::Db;
 use crate::error::Result;
 use crate::runs::publication::fields_of;
 
-/// The issues of the merged work that waits to be landed.
-pub(crate) const TO_CLOSE: &str = "SELECT DISTINCT issue FROM tasks
+/// The issue of a project, and those of its merged work that waits to be landed.
+pub(crate) const TO_CLOSE: &str = "SELECT issue FROM projects WHERE id = $1 AND issue IS NOT NULL UNION SELECT issue FROM tasks
   WHERE project_id = $1 AND merged_sha IS NOT NULL AND landing_id IS NULL AND status = 'done' AND issue IS NOT NULL ORDER BY issue";
 
 /// The task of an issue.
@@ -48,7 +48,7 @@ impl Db {
         .await
     }
 
-    /// Lists the addresses of the issues whose merged work waits to be landed.
+    /// Lists the addresses of the issue of a project, and of those whose merged work waits to be landed.
     ///
     /// # Errors
     /// When the store fails.

@@ -11,7 +11,6 @@ use domain::runs::publication::task_text::TaskText;
 use domain::runs::publication::{Publication, PublicationRefusal};
 use sqlx::AssertSqlSafe;
 
-use crate::board::finished::write as finished;
 use crate::board::project::row::{self as projects, select_project};
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
@@ -23,21 +22,11 @@ use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::runs::land::write::{self as land, MergedPullRequest};
 use crate::runs::publication::{fields_of, store};
 
 /// The projects whose pull request is open. The index has no other.
 pub(crate) const FOLLOWED: &str = concat!(select_project!(), "WHERE p.pull_request_open = 1 AND p.archived_at IS NULL ORDER BY p.id");
-
-/// A pull request that was merged on its host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergedPullRequest {
-    /// The tip of its branch that was merged.
-    pub tip: Sha,
-    pub base_branch: String,
-    /// The tasks whose work the tip has.
-    pub tasks: Vec<TaskId>,
-    pub commits: u32,
-}
 
 impl Db {
     /// Lists the projects whose pull request is open. The cost grows with these alone.
@@ -147,35 +136,15 @@ impl Db {
                 let mut published = published(tx, &id).await?;
                 let project = projects::read(&mut tx.connection, &id).await?;
                 let pull_request = published.pull_request.clone().unwrap_or_default();
-                let MergedPullRequest { tip, base_branch, tasks, commits } = merged;
-                let count = i64::try_from(tasks.len()).unwrap_or(i64::MAX);
-                let landing: i64 = sqlx::query_scalar(
-                    "INSERT INTO landings (project_id, base_branch, before_sha, sha, tip, landed_at, landed_by, tasks, commits, pull_request)
-                     VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9) RETURNING id",
-                )
-                .bind(id.as_str())
-                .bind(&base_branch)
-                .bind(&project.base_head)
-                .bind(&tip)
-                .bind(tx.now.to_string())
-                .bind(published.by.to_string())
-                .bind(count)
-                .bind(i64::from(commits))
-                .bind(&pull_request)
-                .fetch_one(&mut tx.connection)
-                .await?;
-                for task in &tasks {
-                    let brought =
-                        "UPDATE tasks SET landing_id = $2 WHERE id = $1 AND project_id = $3 AND merged_sha IS NOT NULL AND landing_id IS NULL";
-                    sqlx::query(brought).bind(task.as_str()).bind(landing).bind(id.as_str()).execute(&mut tx.connection).await?;
-                }
-                finished::recount_to_land(tx, &id).await?;
-                sqlx::query("UPDATE projects SET landed_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&tip).execute(&mut tx.connection).await?;
+                sqlx::query("UPDATE projects SET landed_sha = $2 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(&merged.tip)
+                    .execute(&mut tx.connection)
+                    .await?;
                 published.status =
                     Some(PullRequestStatus { state: PullRequestState::Merged, needs_you: None, ..published.status.take().unwrap_or_default() });
                 store(tx, &id, &published).await?;
-                let tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
-                tx.record_for_project(&Caller::Runner, &id, ProjectEvent::PullRequestMerged { pull_request, base_branch, sha: tip, tasks });
+                land::insert_merged(tx, &project, merged, &pull_request, &published.by.to_string()).await?;
                 projects::read(&mut tx.connection, &id).await
             })
         })

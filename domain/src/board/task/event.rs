@@ -6,6 +6,7 @@ use crate::board::wait_reason::WaitReason;
 use crate::event::kinds::events;
 use crate::id::GoalId;
 use crate::runs::evidence::Sha;
+use crate::runs::publication::pull_request::PullRequestState;
 use crate::warroom::old_task::OldTask;
 
 events! {
@@ -31,6 +32,10 @@ events! {
         Verified "task_verified" { by: String }
         /// Its session ended before anybody started it, or a lead decided about it.
         Aged "task_aged" { old: Option<OldTask> }
+        /// Its approved commit was pushed, and is under review as a pull request.
+        Published "task_published" { pull_request: String, sha: Sha }
+        /// Its pull request was merged on its host, or somebody closed it.
+        PullRequestEnded "task_pull_request_ended" { pull_request: String, state: PullRequestState }
         /// The task was linked to a goal, or unlinked.
         Linked "task_linked" { goal: Option<GoalId> }
     }

@@ -22,6 +22,7 @@ use crate::runs::parking::{ParkReason, Parking};
 use crate::runs::pause::PauseEvent;
 use crate::runs::permission::{PermissionAnswer, PermissionEvent};
 use crate::runs::preview::PreviewEvent;
+use crate::runs::publication::pull_request::PullRequestState;
 use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
@@ -83,6 +84,8 @@ pub(super) fn every() -> Vec<Event> {
         TaskEvent::SubmissionStored {}.into(),
         TaskEvent::Verified { by: mara() }.into(),
         TaskEvent::Aged { old: Some(OldTask::Unreviewed) }.into(),
+        TaskEvent::Published { pull_request: address(), sha: sha() }.into(),
+        TaskEvent::PullRequestEnded { pull_request: address(), state: PullRequestState::Closed }.into(),
         TaskEvent::Linked { goal: Some(GoalId::new(6)) }.into(),
         CommentEvent::Added { comment: CommentId::new(4), author_role: AuthorRole::Coder }.into(),
         CommentEvent::Edited { comment: CommentId::new(4) }.into(),

@@ -232,6 +232,9 @@ pub(super) fn every() -> Vec<Refusal> {
         PublicationRefusal::NoRemote { branch: "vibe-relay/PROJ-001".to_owned() }.into(),
         PublicationRefusal::NoHost { url: "/srv/site.git".to_owned() }.into(),
         PublicationRefusal::NothingToSettle { project: ProjectId::new(1) }.into(),
+        PublicationRefusal::NoUpstream { branch: "main".to_owned() }.into(),
+        PublicationRefusal::NotSignedIn { program: "gh" }.into(),
+        PublicationRefusal::NotLanded { project: ProjectId::new(1) }.into(),
         PublicationRefusal::NoProgram { program: "gh" }.into(),
         PublicationRefusal::NotUploaded { remote: "origin".into(), branch: "vibe-relay/PROJ-001".into(), output: "missing object".into() }.into(),
         PublicationRefusal::NotPushed {

@@ -66,6 +66,16 @@ pub struct Issue {
 }
 
 impl Issue {
+    /// The title and the goal of a project for it: what the person gave, then its text between marks.
+    pub fn goal(&self, title: &str, description: Option<&str>) -> TaskText {
+        let text = self.task();
+        let given = description.map(str::trim).filter(|given| !given.is_empty());
+        TaskText {
+            title: if title.trim().is_empty() { text.title } else { title.to_owned() },
+            description: given.map_or_else(|| text.description.clone(), |given| format!("{given}\n\n{}", text.description)),
+        }
+    }
+
     /// The task for it, with its text between marks.
     pub fn task(&self) -> TaskText {
         let short = |text: &str| one_line(text).chars().take(NAME_CHARACTERS).collect::<String>();
@@ -81,12 +91,21 @@ impl Issue {
 
 /// The lines of a pull request that close issues when it is merged. `repository` is that of the pull request.
 pub fn closing_lines(repository: &str, issues: &[String]) -> Vec<String> {
+    issues.iter().map(|address| format!("Closes {}", name_in(repository, address))).collect()
+}
+
+/// The line of a pull request that names an issue which it is only a part of.
+pub fn part_of(repository: &str, issue: &str) -> String {
+    format!("Part of {}", name_in(repository, issue))
+}
+
+/// The short name of an issue in its own repository.
+fn name_in(repository: &str, address: &str) -> String {
     let own = format!("https://{repository}/");
-    let name = |address: &String| match address.strip_prefix(&own).and_then(|path| path.rsplit_once("issues/")) {
-        Some((_, number)) => format!("Closes #{number}"),
-        None => format!("Closes {address}"),
-    };
-    issues.iter().map(name).collect()
+    match address.strip_prefix(&own).and_then(|path| path.rsplit_once("issues/")) {
+        Some((_, number)) => format!("#{number}"),
+        None => address.to_owned(),
+    }
 }
 
 refusals! {
@@ -166,9 +185,20 @@ mod tests {
     }
 
     #[test]
+    fn goal_begins_with_the_words_of_the_person() {
+        let address = "https://github.com/ann/site/issues/7".to_owned();
+        let issue = Issue { address, title: "Menu is empty".to_owned(), body: "It is.".to_owned(), author: "eve".to_owned(), labels: Vec::new() };
+        let text = issue.task();
+        assert_eq!(issue.goal(" ", None), text);
+        let goal = issue.goal("Menu", Some("Keep the style.\n"));
+        assert_eq!((goal.title.as_str(), goal.description), ("Menu", format!("Keep the style.\n\n{}", text.description)));
+    }
+
+    #[test]
     fn issue_of_another_repository_is_closed_by_its_address() {
         let issues = ["https://github.com/ann/site/issues/7", "https://github.com/ann/other/issues/8"].map(str::to_owned);
         assert_eq!(closing_lines("github.com/ann/site", &issues), ["Closes #7", "Closes https://github.com/ann/other/issues/8"]);
         assert_eq!(closing_lines("gitlab.com/g/site", &["https://gitlab.com/g/site/-/issues/9".to_owned()]), ["Closes #9"]);
+        assert_eq!(part_of("github.com/ann/site", &issues[0]), "Part of #7");
     }
 }

@@ -157,7 +157,7 @@ pub fn task_about(address: &str, checks: &[FailedCheck], remarks: &[Remark]) -> 
         ([], _) => "Address the review of the pull request".to_owned(),
         _ => "Fix the checks of the pull request, and address its review".to_owned(),
     };
-    let about = format!("This project is under review as {address}. The board pushes what is merged; do not push yourself.");
+    let about = format!("This work is under review as {address}. The board pushes it; do not push yourself.");
     let mut parts = vec![about.clone()];
     let share = |characters: usize, count: usize| characters / count.max(1);
     for check in checks {

@@ -1,14 +1,19 @@
-//! The text of the pull request of a project. Must not know where it is opened.
+//! The text of the pull request of a project, or of one task. Must not know where it is opened.
 
 use crate::board::card::Card;
+use crate::board::comment::{AuthorRole, Comment};
 use crate::board::project::Project;
 use crate::runs::check::CheckState;
 use crate::runs::publication::pull_request::REQUEST_MARK;
+use crate::text::foreign::visible;
 
 /// The tasks that it names.
 const MAX_TASKS: usize = 100;
 /// The part of the goal that it repeats, in characters.
 const GOAL_CHARACTERS: usize = 4_000;
+/// The newest comments of agents that the text of a task repeats, and the part of each, in characters.
+const MAX_COMMENTS: usize = 5;
+const COMMENT_CHARACTERS: usize = 1_500;
 
 /// Returns the text of the pull request of a project: its goal, the tasks whose work it has, and the issues that it closes.
 pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) -> String {
@@ -28,6 +33,37 @@ pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) 
     goal.into_iter().chain([tasks]).chain(closing).chain([end]).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
+/// Returns the text of the pull request of a task: its description, the last words of its agents, its checks, and the issues that it closes.
+pub fn task_pull_request_text(card: &Card, description: Option<&str>, comments: &[Comment], closing: &[String]) -> String {
+    let description = description.map(|text| text.trim().chars().take(GOAL_CHARACTERS).collect());
+    let of_agents = |comment: &&Comment| matches!(comment.author_role, AuthorRole::Coder | AuthorRole::Reviewer | AuthorRole::Agent);
+    let mut said: Vec<String> = comments.iter().rev().filter(of_agents).take(MAX_COMMENTS).map(quoted).collect();
+    said.reverse();
+    let said = (!said.is_empty()).then(|| format!("## From the agents\n\n{}", said.join("\n\n")));
+    let reviewed = card.contributors.approved_by.as_ref().map(|name| format!("- reviewed by {name}"));
+    let checks = card.checks.iter().map(|checks| format!("- {} checks: {}", checks.stage, checks.state));
+    let judged: Vec<String> = reviewed.into_iter().chain(checks).collect();
+    let judged = (!judged.is_empty()).then(|| format!("## Review and checks\n\n{}", judged.join("\n")));
+    let closing = (!closing.is_empty()).then(|| closing.join("\n"));
+    let end = format!(
+        "This is {} of project {} on a board of vibe-relay, and done there when it is merged here. Failed checks, reviews, and comments that \
+         begin with `{REQUEST_MARK}` go back to its coder.",
+        card.id, card.project_id
+    );
+    [description, said, judged, closing, Some(end)].into_iter().flatten().collect::<Vec<String>>().join("\n\n") + "\n"
+}
+
+/// A comment as a quotation, so that its headings and lists stay within it.
+fn quoted(comment: &Comment) -> String {
+    let text = visible(&comment.content);
+    let (mut kept, count) = (text.trim().chars().take(COMMENT_CHARACTERS).collect::<String>(), text.trim().chars().count());
+    if count > COMMENT_CHARACTERS {
+        kept.push('…');
+    }
+    let lines: Vec<String> = kept.lines().map(|line| format!("> {line}")).collect();
+    format!("{}:\n\n{}", comment.author(), lines.join("\n"))
+}
+
 /// A task with who reviewed it and how its checks ended.
 fn line(task: &Card) -> String {
     let reviewer = task.contributors.approved_by.as_ref().map(|name| format!(", reviewed by {name}"));
@@ -40,6 +76,7 @@ mod tests {
     use super::*;
     use crate::board::project::tests::{card, project};
     use crate::board::status::Status;
+    use crate::id::CommentId;
     use crate::runs::agent_kind::AgentKind;
     use crate::runs::check::{CheckStage, TaskChecks};
 
@@ -65,5 +102,55 @@ mod tests {
         let many: Vec<Card> = (1..=103).map(task).collect();
         let text = pull_request_text(&project(), &many, &[]);
         assert!(text.contains("\n- and 3 more\n") && text.matches("TASK-").count() == MAX_TASKS, "{text}");
+    }
+
+    #[test]
+    fn text_of_a_task_has_what_its_agents_said_as_quotations() {
+        let mut task = card(2, AgentKind::Coder, Status::InReview);
+        task.contributors.approved_by = Some("reviewer-TASK-002".to_owned());
+        let (sha, tree) = ("a1".to_owned(), "b2".to_owned());
+        task.checks = vec![TaskChecks { stage: CheckStage::Quick, state: CheckState::Passed, sha, tree, profile_version: 1 }];
+        let comment = |author_role, content: &str| Comment {
+            id: CommentId::new(1),
+            task_id: task.id.clone(),
+            author_role,
+            author_name: None,
+            run_id: None,
+            content: content.to_owned(),
+            created_at: task.created_at,
+            edited_at: None,
+        };
+        let comments = [
+            comment(AuthorRole::Human, "Between us."),
+            comment(AuthorRole::Coder, "# Done\n\u{202e}Tests pass."),
+            comment(AuthorRole::Reviewer, &"x".repeat(2_000)),
+        ];
+        let text = task_pull_request_text(&task, Some("Add a menu"), &comments, &["Closes #7".to_owned()]);
+        insta::assert_snapshot!(text.replace(&"x".repeat(1_500), "xx"), @r"
+        Add a menu
+
+        ## From the agents
+
+        coder:
+
+        > # Done
+        > Tests pass.
+
+        reviewer:
+
+        > xx…
+
+        ## Review and checks
+
+        - reviewed by reviewer-TASK-002
+        - quick checks: passed
+
+        Closes #7
+
+        This is TASK-002 of project PROJ-001 on a board of vibe-relay, and done there when it is merged here. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coder.
+        ");
+        let many: Vec<Comment> = (0..9).map(|number| comment(AuthorRole::Coder, &format!("word {number}"))).collect();
+        let text = task_pull_request_text(&task, None, &many, &[]);
+        assert!(text.matches("> word").count() == MAX_COMMENTS && text.contains("> word 8"), "{text}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use db::Caller;
 use domain::board::status::HeldBy;
-use domain::board::task::{NewSubtask, NewTask, Task, unknown_branch};
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::id::{GoalId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
@@ -135,10 +135,8 @@ struct CreateTask {
 /// A task that a planner creates alone belongs to its plan, too, so it waits for the plan's approval.
 async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
     let project = call.project(given.project).await?;
-    if let Some(branch) = &given.from_branch
-        && !repo::has_branch(Path::new(&call.db.project(&project).await?.git_dir), branch).await?
-    {
-        return Err(unknown_branch(branch).into());
+    if let Some(branch) = &given.from_branch {
+        repo::check_start_branch(Path::new(&call.db.project(&project).await?.git_dir), branch).await??;
     }
     let new = NewTask {
         title: given.title,

@@ -1,4 +1,4 @@
-//! A pull request that its host squashed, and a project branch that went on.
+//! A pull request that its host squashed or rebased, and a project branch that went on.
 
 use super::*;
 use crate::testing::TestRepository;
@@ -15,8 +15,8 @@ impl Scene {
         let sample = TestRepository::new();
         let start = sample.commit_on("main", &[("menu", Some("one\n"))], "Begin");
         sample.set_branch("project", &start);
-        sample.commit_on("project", &[("menu", Some("two\n"))], "Work");
-        let landed = sample.commit_on("project", &[("new", Some("new\n"))], "More work");
+        sample.commit_on("project", &[("menu", Some("half\n"))], "Work");
+        let landed = sample.commit_on("project", &[("menu", Some("two\n")), ("new", Some("new\n"))], "More work");
         let later = sample.commit_on("project", &[("menu", Some("three\n"))], "Later work");
         Self { sample, landed, later }
     }
@@ -25,6 +25,14 @@ impl Scene {
     fn squash(&self, menu: &str) -> Sha {
         self.sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
         self.sample.commit_on("main", &[("menu", Some(menu)), ("new", Some("new\n"))], "Work (#7)");
+        self.sample.commit_on("main", &[("theirs", Some("y\n"))], "theirs again")
+    }
+
+    /// The host repeats each commit of the landed work on the base, beside changes of somebody else.
+    fn rebase(&self, menu: &str) -> Sha {
+        self.sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
+        self.sample.commit_on("main", &[("menu", Some("half\n"))], "Work");
+        self.sample.commit_on("main", &[("menu", Some(menu)), ("new", Some("new\n"))], "More work");
         self.sample.commit_on("main", &[("theirs", Some("y\n"))], "theirs again")
     }
 
@@ -81,10 +89,69 @@ fn base_that_the_work_had_followed_is_no_conflict() {
 }
 
 #[test]
+fn rebased_work_does_not_conflict_with_what_followed() {
+    let scene = Scene::new();
+    let base = scene.rebase("two\n");
+    assert!(matches!(scene.merge(&base, None), MergeOutcome::Conflict { .. }), "a plain merge does");
+    let MergeOutcome::Merged { sha, already: false } = scene.merge(&base, Some(&scene.landed)) else { panic!("it conflicts") };
+    assert_eq!(["menu", "new", "theirs"].map(|path| scene.file(&sha, path).unwrap()), ["three\n", "new\n", "y\n"]);
+    assert_eq!(scene.sample.repository().parents_of(&sha).unwrap(), [scene.later.clone(), base], "the base is an ancestor now");
+}
+
+/// A rebase leaves out the merges that brought the base into the work.
+#[test]
+fn rebased_work_that_had_followed_the_base_is_no_conflict() {
+    let mut scene = Scene::new();
+    let (sample, repository) = (&scene.sample, scene.sample.repository());
+    let theirs = sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
+    let followed = repository.merge_commit(&scene.landed, &theirs, "Merge main", &repository.identity("runner").unwrap()).unwrap();
+    let MergeOutcome::Merged { sha: landed, .. } = followed else { panic!("it conflicts") };
+    sample.set_branch("project", &landed);
+    let later = sample.commit_on("project", &[("menu", Some("three\n"))], "Later work");
+    (scene.landed, scene.later) = (landed, later);
+    let base = scene.rebase("two\n");
+    let MergeOutcome::Merged { sha, .. } = scene.merge(&base, Some(&scene.landed)) else { panic!("it conflicts") };
+    assert_eq!(["menu", "theirs"].map(|path| scene.file(&sha, path).unwrap()), ["three\n", "y\n"]);
+}
+
+#[test]
+fn work_of_one_commit_more_than_the_bound_is_not_recognized_when_rebased() {
+    for (commits, is_recognized) in [(MAX_COMMITS, true), (MAX_COMMITS + 1, false)] {
+        let sample = TestRepository::new();
+        let start = sample.commit_on("main", &[("menu", Some("0\n"))], "Begin");
+        sample.set_branch("project", &start);
+        let mut branches = ["project", "main"].map(|branch| {
+            (1..=commits)
+                .fold(start.clone(), |_, number| sample.commit_on(branch, &[("menu", Some(&format!("{number}\n")))], &format!("{branch} {number}")))
+        });
+        let [landed, base] = &mut branches;
+        assert_eq!(sample.repository().has_landed(base, landed).unwrap(), is_recognized, "{commits} commits");
+        let squashed = sample.repository().squash_commit(&start, landed, "Squashed", &sample.repository().identity("runner").unwrap()).unwrap();
+        let MergeOutcome::Merged { sha: squashed, .. } = squashed else { panic!("it conflicts") };
+        assert!(sample.repository().has_landed(&squashed, landed).unwrap(), "one commit is enough");
+    }
+}
+
+#[test]
+fn work_has_landed_if_the_base_has_its_commits_or_its_files() {
+    let scene = Scene::new();
+    let repository = scene.sample.repository();
+    let has_landed = |base: &Sha| repository.has_landed(base, &scene.landed).unwrap();
+    assert!(has_landed(&scene.later), "an ancestor");
+    let theirs = scene.sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
+    assert!(!has_landed(&theirs));
+    let half = scene.sample.commit_on("main", &[("menu", Some("half\n"))], "Work");
+    assert!(!has_landed(&half), "half of it");
+    let whole = scene.sample.commit_on("main", &[("menu", Some("two\n")), ("new", Some("new\n"))], "More work");
+    assert!(has_landed(&whole));
+}
+
+#[test]
 fn base_that_changed_the_work_conflicts() {
     let scene = Scene::new();
-    let base = scene.squash("something else\n");
-    assert_eq!(scene.merge(&base, Some(&scene.landed)), MergeOutcome::Conflict { paths: vec!["menu".to_owned()] });
+    for base in [scene.squash("something else\n"), scene.rebase("another thing\n")] {
+        assert_eq!(scene.merge(&base, Some(&scene.landed)), MergeOutcome::Conflict { paths: vec!["menu".to_owned()] });
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use domain::board::project::ProjectEvent;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::runs::profile::checks::{CheckList, Checks as ProfileChecks};
-use domain::runs::profile::{MergeStyle, Profile};
+use domain::runs::profile::{MergeStyle, Profile, PullRequests};
 use domain::runs::publication::Publication;
 use domain::wire::ProjectPatch;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -82,6 +82,20 @@ impl Followed {
         self.board.db.edit_project(&Caller::owner(), &self.board.project.id, patch, None).await.unwrap();
     }
 
+    /// The project branch is pushed at `tip`, with a pull request.
+    async fn publish(&self, tip: &Sha) {
+        let publication = Publication {
+            remote: "origin".to_owned(),
+            branch: BRANCH.to_owned(),
+            sha: tip.clone(),
+            at: db::now(),
+            by: Caller::owner().actor(),
+            pull_request: Some("https://github.example/ann/site/pull/7".to_owned()),
+            status: None,
+        };
+        self.board.db.record_publication(&Caller::owner(), &self.board.project.id, publication).await.unwrap();
+    }
+
     fn file(&self, path: &str) -> Option<String> {
         let bytes = self.board.repository().file_at(&self.board.tip(BRANCH)?, path).unwrap()?;
         Some(String::from_utf8(bytes).unwrap())
@@ -138,19 +152,9 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
     };
     let landed = work("ours\n").await;
     let tip = board.tip(BRANCH).unwrap();
-    let (id, base_branch) = (&board.project.id, "main".to_owned());
-    let publication = Publication {
-        remote: "origin".to_owned(),
-        branch: BRANCH.to_owned(),
-        sha: tip.clone(),
-        at: db::now(),
-        by: Caller::owner().actor(),
-        pull_request: Some("https://github.example/ann/site/pull/7".to_owned()),
-        status: None,
-    };
-    board.db.record_publication(&Caller::owner(), id, publication).await.unwrap();
-    let merged = MergedPullRequest { tip, base_branch, tasks: vec![landed], commits: 1 };
-    board.db.record_merged_pull_request(id, merged).await.unwrap();
+    followed.publish(&tip).await;
+    let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks: vec![landed], commits: 1 };
+    board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
     followed.push("README.md", "ours\n").await;
     let theirs = followed.push("theirs.txt", "x\n").await;
     work("ours, later\n").await;
@@ -167,6 +171,32 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
     followed.follow().await;
     assert_eq!(followed.sync_task().await, None);
     assert_eq!((followed.file("README.md").as_deref(), followed.file("theirs.txt").as_deref()), (Some("ours, later\n"), Some("x\n")));
+    assert!(board.repository().is_ancestor(&theirs, &board.tip(BRANCH).unwrap()).unwrap());
+}
+
+/// The host repeated both commits of the pull request, which changed the same line, and the project branch goes on in it.
+#[tokio::test]
+async fn rebased_pull_request_is_followed_without_a_conflict() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let work = async |content: &str| {
+        let task = board.task("Ours").await;
+        board.work(&task, &[("README.md", content)]).await;
+        board.approve(&task).await;
+        merge::merge(&board.context(), &task).await.unwrap();
+        task
+    };
+    let tasks = vec![work("half\n").await, work("ours\n").await];
+    let tip = board.tip(BRANCH).unwrap();
+    followed.publish(&tip).await;
+    let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks, commits: 2 };
+    board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
+    followed.push("README.md", "half\n").await;
+    let theirs = followed.push("README.md", "ours\n").await;
+    work("ours, later\n").await;
+    followed.follow().await;
+    assert_eq!(followed.sync_task().await, None);
+    assert_eq!(followed.file("README.md").as_deref(), Some("ours, later\n"));
     assert!(board.repository().is_ancestor(&theirs, &board.tip(BRANCH).unwrap()).unwrap());
 }
 
@@ -313,6 +343,29 @@ async fn unrecorded_merge_of_the_base_is_approved_and_a_forged_one_is_not() {
     let merged = board.sample.commit_as(&base, &[&from, &base], "Merge main");
     board.sample.set_branch(BRANCH, &merged);
     assert_eq!(project_branch(&board.db, &board.project().await).await.unwrap().1, merged);
+}
+
+/// A project whose tasks have pull requests of their own goes along with its base.
+#[tokio::test]
+async fn unrecorded_step_to_the_base_is_approved_and_one_that_loses_work_is_not() {
+    let followed = Followed::new().await;
+    let board = &followed.board;
+    let (_, from) = project_branch(&board.db, &board.project).await.unwrap();
+    let step = async |to: &Sha| {
+        board.sample.set_branch(BRANCH, to);
+        let found = project_branch(&board.db, &board.project().await).await;
+        found.is_ok_and(|(_, tip)| tip == *to)
+    };
+    let base = board.sample.commit_on("main", &[("ours.txt", Some("x"))], "ours");
+    assert!(!step(&base).await, "work is merged here");
+    followed.set(Profile { pull_requests: PullRequests::Task, ..Profile::default() }).await;
+    let other = board.sample.commit_as(&base, &[&from], "not the base");
+    assert!(!step(&other).await);
+    assert!(step(&base).await);
+    let theirs = followed.push("theirs.txt", "x").await;
+    followed.follow().await;
+    let parents = board.repository().parents_of(&board.tip(BRANCH).unwrap()).unwrap();
+    assert_eq!(parents, [base, theirs], "both sides have something that the other lacks");
 }
 
 #[tokio::test]

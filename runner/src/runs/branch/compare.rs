@@ -5,6 +5,7 @@
 use db::BranchRecord;
 use domain::runs::check::MAX_MERGE_BATCH;
 use domain::runs::evidence::Sha;
+use domain::runs::profile::PullRequests;
 use repo::{MergeOutcome, RepoError, Repository};
 
 use super::unapproved::MAX_LISTED;
@@ -52,6 +53,10 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
 fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_tip: &Sha, tip: &Sha) -> Result<bool, RepoError> {
     // A fast-forward to the approved commit, provided that it holds everything that was there.
     if record.approved.contains(tip) {
+        return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
+    }
+    // As above, to the base: see `base`.
+    if record.project.profile.pull_requests == PullRequests::Task && is_base_tip(repository, record, tip)? {
         return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
     }
     let mut merge = tip.clone();

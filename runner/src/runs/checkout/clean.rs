@@ -115,7 +115,10 @@ fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha
     // The record alone does not show that the work is in the project branch.
     let merged = merged.filter(|merged| repository.tree_of(merged).is_ok());
     let squashed = match merged {
-        Some(merged) if !repository.log(base, &merged, 1)?.is_empty() && repository.is_squashed_into(base, &merged)? => Some(merged),
+        Some(merged) if !repository.log(base, &merged, 1)?.is_empty() => {
+            let has_changes = repository.is_squashed_into(base, &merged)? || repository.has_landed(base, &merged)?;
+            has_changes.then_some(merged)
+        }
         _ => None,
     };
     let mut unmerged = Vec::new();

@@ -71,7 +71,7 @@ impl<'a> Batch<'a> {
             return Ok(None);
         }
         let project = &first.card.project_id;
-        base::follow_before_merge(context, project, id, sha).await;
+        base::follow_before_merge(context, project, (id, sha), false).await;
         // The base may have moved the project branch.
         let project = db.project(project).await?;
         let (branch, tip) = match project_branch(db, &project).await {
@@ -92,7 +92,8 @@ impl<'a> Batch<'a> {
 
     /// Merges one more task after the others, unless it conflicts with them or its branch has moved.
     async fn add(&mut self, task: Task, sha: Sha) -> Result<(), CheckoutError> {
-        let style = style_of(&self.context.db, &self.project, &task.card.id).await?;
+        let is_sync = self.context.db.open_sync_task(&self.project.id).await?.as_ref() == Some(&task.card.id);
+        let style = style_of(&self.project, is_sync);
         let tip = self.links.last().map_or(&self.tip, |link| &link.head);
         let step = Step { project: &self.project, task: &task, branch: &self.branch, tip, sha: &sha, style };
         if let MergeResult::Merged { head, tree } = step.in_repository(Merging::Nothing).await? {

@@ -16,7 +16,7 @@ use domain::runs::publication::{Publication, PublicationTarget};
 use tokio::time::sleep;
 
 use super::host::Host;
-use super::{Carrier, Tools, delete_branch, lfs, push};
+use super::{Carrier, Tools, delete_branch, lfs, push, task};
 use crate::runs::checkout::{CheckoutError, with_files};
 
 /// The pause between two looks at all open pull requests.
@@ -29,8 +29,7 @@ const MAX_NAMED: usize = 100;
 /// Looks at the open pull requests until the store closes. Without one, it costs a look at an empty index.
 pub(crate) async fn run(db: Db) {
     loop {
-        let tools = Tools::find(&std::env::var_os("PATH").unwrap_or_default());
-        match follow_all(&db, &tools).await {
+        match follow_all(&db, &Tools::installed()).await {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(%error, "the open pull requests were not read; that is tried again"),
             Ok(()) => {}
@@ -44,6 +43,11 @@ async fn follow_all(db: &Db, tools: &Tools) -> db::Result<()> {
         // One host that does not answer must not keep the others from being asked.
         if let Err(error) = follow(db, tools, &project).await {
             tracing::warn!(project = %project.id, %error, "the pull request was not followed; that is tried again");
+        }
+    }
+    for id in db.tasks_in_pull_requests().await? {
+        if let Err(error) = task::follow(db, tools, &id).await {
+            tracing::warn!(task = %id, %error, "the pull request was not followed; that is tried again");
         }
     }
     Ok(())
@@ -117,7 +121,7 @@ async fn ask_and_act(
     let recorded = project.integration_head.clone().filter(|recorded| tip.as_ref() == Some(recorded) && *recorded != published.sha);
     if let (Some(tip), Some(git), true) = (recorded, &tools.git, news.state == PullRequestState::Open) {
         lfs::upload(git, &carrier.folder, project, target, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
-        push(git, &carrier.folder, target, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
+        push(git, &carrier.folder, target, None, &tip).await.map_err(|refusal| FollowError::Host(refusal.to_string()))?;
         db.record_push(&project.id, &tip).await?;
     }
     Ok(())

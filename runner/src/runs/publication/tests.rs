@@ -5,6 +5,7 @@ mod follow;
 mod gitlab;
 mod issue;
 mod lfs;
+mod task;
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -2,6 +2,7 @@
 
 use domain::id::TaskId;
 use domain::runs::check::{CheckStage, CheckState};
+use domain::runs::publication::pull_request::PullRequestState;
 
 use super::*;
 
@@ -66,4 +67,26 @@ fn task_that_waits_for_a_person_is_not_part_of_a_batch() {
     let board = scene([task(1).approved(), task(2).approved().flagged(), task(3).approved()]).checks(1);
     assert_eq!(board.actions(), ["merge TASK-001 TASK-003"]);
     assert_eq!(board.busy(&[1]).actions(), [""; 0], "one merge at a time in a repository");
+}
+
+#[test]
+fn tasks_with_pull_requests_of_their_own_are_not_merged_together() {
+    let board = scene([task(1).approved(), task(2).approved()]).checks(1).pull_requests(1);
+    assert_eq!(board.actions(), ["merge TASK-001"]);
+}
+
+#[test]
+fn host_decides_about_an_open_pull_request() {
+    let state = |state| scene([task(1).in_pull_request(state), task(2).after(&[1])]).pull_requests(1);
+    let open = state(PullRequestState::Open);
+    assert_eq!(open.actions(), [""; 0]);
+    assert_eq!(
+        reasons(&open).iter().map(|(_, reason)| reason.as_str()).collect::<Vec<_>>(),
+        ["its pull request is open: waiting until it is merged on its host", "blocked by TASK-001"]
+    );
+    for ended in [PullRequestState::Merged, PullRequestState::Closed] {
+        assert_eq!(state(ended).actions(), ["merge TASK-001"]);
+    }
+    let again = task(1).in_pull_request(PullRequestState::Open).approved_again();
+    assert_eq!(scene([again]).pull_requests(1).actions(), ["merge TASK-001"], "a newer commit is pushed");
 }

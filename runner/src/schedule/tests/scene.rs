@@ -82,6 +82,7 @@ pub(super) fn task(number: u64) -> Draft {
         protected_paths: None,
         checks: Vec::new(),
         preview: None,
+        pull_request: None,
         activity_count: 0,
         old: None,
         created_at: at(9, 0),

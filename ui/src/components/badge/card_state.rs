@@ -76,6 +76,7 @@ impl CardState {
             | AttentionKind::Repository
             | AttentionKind::Setup
             | AttentionKind::Checks
+            | AttentionKind::PullRequest
             | AttentionKind::NoOutcome => Self::Failed,
         }
     }

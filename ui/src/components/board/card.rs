@@ -16,6 +16,7 @@ use crate::components::board::card_actions::CardActions;
 use crate::components::glyph::StateGlyph;
 use crate::components::icon::{DONE, GRIP, Icon, MORE};
 use crate::components::inline_code::InlineCode;
+use crate::components::runs::pull_request::PullRequestLink;
 use crate::drag::Drag;
 use crate::moves::Moves;
 use crate::overview::Overview;
@@ -162,11 +163,13 @@ fn Body(id: TaskId, card: Card, #[prop(into)] loud: Signal<bool>) -> impl IntoVi
     let say = card.attention.as_ref().map(|attention| attention.detail.clone());
     let low_context = card.run.as_ref().and_then(|run| run.low_context).map(low_context_badge);
     let (checks, app) = (checks_badge(&card), app_badge(&card));
+    let pull_request = card.pull_request.clone().filter(|_| card.is_approved());
     view! {
         {card.run.clone().map(|run| view! { <Activity run=run /> })}
         {low_context.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
         {checks.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
         {app.map(|(label, tone)| view! { <p class="card-badge"><Badge label=label tone=tone /></p> })}
+        {pull_request.map(|known| view! { <p class="card-badge"><PullRequestLink address=known.address /></p> })}
         {say.map(|say| view! { <p class="say"><InlineCode text=say /></p> })}
         {Reader::may_write().then(|| view! { <CardActions task=id card=card loud=loud /> })}
     }

@@ -17,7 +17,7 @@ use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
 use crate::components::dialog::Dialog;
-use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
+use crate::components::form::{Form, Sending, TextArea, TextField, has_text, non_empty};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::runs::branch_start::{BranchStartField, offered};
 use crate::components::runs::profile::{ProfileFields, ProposedProfile};
@@ -145,6 +145,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let configured_path = status.server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
     let title = draft("project/title");
     let goal = draft("project/goal");
+    let issue = RwSignal::new(String::new());
     let planned = RwSignal::new(true);
     let needs_approval = RwSignal::new(false);
     let configured_budget = status.server.get_untracked().and_then(|server| server.project_budget_micro_usd).unwrap_or_default();
@@ -178,10 +179,11 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     });
 
     let ready = Signal::derive(move || {
-        let has_goal = !planned.get() || has_text(goal);
+        let has_issue = planned.get() && has_text(issue);
+        let has_goal = !planned.get() || has_issue || has_text(goal);
         let has_budget = budget.with(|budget| budget.trim().is_empty() || micro_usd(budget).is_some());
         let is_chosen = choices(status).is_empty() || sandbox.get().is_some();
-        has_text(title)
+        (has_issue || has_text(title))
             && fields.profile().is_some()
             && has_goal
             && has_budget
@@ -193,6 +195,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
         let new = NewProject {
             title: title.get_untracked(),
             description: planned.then(|| goal.get_untracked()),
+            issue: non_empty(issue).filter(|_| planned),
             repo_path: Some(path.get_untracked().trim().to_owned()),
             base_branch: branch.get_untracked(),
             // A branch of a remote is in the list only to be made.
@@ -261,6 +264,10 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                         value=goal
                         placeholder="What should be true when the work is done? What must not change?"
                     />
+                    <TextField id="project-issue" label="Issue (optional)" value=issue max_length=500 placeholder="7, or its address" autofocus=false />
+                    <Show when=move || has_text(issue)>
+                        <p class="hint">"Its text becomes the goal, after what you wrote, and is marked as written by someone else. Without a title, the project gets that of the issue. The pull request closes the issue."</p>
+                    </Show>
                     <label class="choice">
                         <input type="checkbox" bind:checked=needs_approval />
                         <div>

@@ -1,6 +1,7 @@
 //! The facts about a task: dependencies, contributors, branch, model and cost.
 
 use domain::board::card::Card;
+use domain::runs::publication::task_pull_request::TaskPullRequest;
 use domain::text::shell_word;
 use domain::wire::TaskView;
 use leptos::prelude::*;
@@ -11,6 +12,7 @@ use crate::components::board::task_contributors::TaskContributors;
 use crate::components::board::task_link::TaskLink;
 use crate::components::context::findings_link::FindingsLink;
 use crate::components::copy_button::copy;
+use crate::components::runs::pull_request::{PullRequestLink, state_label};
 use crate::components::toast::Toasts;
 use crate::project_data::ProjectData;
 use crate::route::Section;
@@ -21,6 +23,7 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
     let (store, data) = (Store::from_context(), ProjectData::from_context());
     let depends_on = Memo::new(move |_| card.with(|card| card.depends_on.clone()));
     let facts = Memo::new(move |_| card.with(card_facts));
+    let pull_request = Memo::new(move |_| card.with(|card| card.pull_request.clone()));
     let fact = move |read: fn(&TaskView) -> Option<String>| Memo::new(move |_| view.with(|view| view.as_ref().and_then(read)));
     let short = |sha: &String| sha.chars().take(12).collect::<String>();
     let rows = [
@@ -78,11 +81,25 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
                 <dd><FindingsLink task=task.clone() label="Findings around this task" /></dd>
             })}
             {move || checkout.get().map(|folder| view! { <Checkout folder=folder /> })}
+            {move || pull_request.get().map(|known| view! { <PullRequest known=known /> })}
             {move || facts.get().into_iter().map(|(name, value)| view! {
                 <dt>{name}</dt>
                 <dd>{value}</dd>
             }).collect_view()}
         </dl>
+    }
+}
+
+/// The pull request of a task, as its host last told.
+#[component]
+fn PullRequest(known: TaskPullRequest) -> impl IntoView {
+    view! {
+        <dt>"Pull request"</dt>
+        <dd>
+            <PullRequestLink address=known.address />
+            " "
+            <span class="faint">{state_label(&known.status)}</span>
+        </dd>
     }
 }
 

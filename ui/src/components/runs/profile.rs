@@ -3,7 +3,7 @@
 use domain::board::project::Project;
 use domain::runs::profile::checks::{CheckList, Checks};
 use domain::runs::profile::detection::Detection;
-use domain::runs::profile::{MergeStyle, Profile};
+use domain::runs::profile::{MergeStyle, Profile, PullRequests};
 use domain::wire::ProjectPatch;
 use leptos::prelude::*;
 
@@ -27,6 +27,7 @@ pub(crate) struct ProfileFields {
     preview: RwSignal<String>,
     squash: RwSignal<bool>,
     follow_base: RwSignal<bool>,
+    by_task: RwSignal<bool>,
 }
 
 /// Commands and their limit, as they are typed.
@@ -66,6 +67,7 @@ impl ProfileFields {
             preview: RwSignal::new(String::new()),
             squash: RwSignal::new(false),
             follow_base: RwSignal::new(true),
+            by_task: RwSignal::new(false),
         };
         fields.set(profile);
         fields
@@ -83,6 +85,7 @@ impl ProfileFields {
         self.full.set(&profile.checks.full);
         self.preview.set(profile.preview.clone().unwrap_or_default());
         self.follow_base.set(profile.follow_base);
+        self.by_task.set(profile.pull_requests == PullRequests::Task);
         self.squash.set(profile.merge_style == MergeStyle::Squash);
     }
 
@@ -99,6 +102,7 @@ impl ProfileFields {
             checks: Checks { quick: self.quick.list()?, full: self.full.list()? },
             preview: self.preview.with(|line| Some(line.trim().to_owned()).filter(|line| !line.is_empty())),
             follow_base: self.follow_base.get(),
+            pull_requests: if self.by_task.get() { PullRequests::Task } else { PullRequests::Project },
             merge_style: if self.squash.get() { MergeStyle::Squash } else { MergeStyle::Merge },
         })
     }
@@ -241,6 +245,13 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
                 <span>"Each task becomes one commit on the project branch, with its title and description. Otherwise its commits are merged as they are."</span>
             </div>
         </label>
+        <label class="choice">
+            <input type="checkbox" bind:checked=fields.by_task />
+            <div>
+                <strong>"A pull request for each task"</strong>
+                <span>"Approved work is pushed and not merged here. The task is done when its pull request is merged on its host."</span>
+            </div>
+        </label>
     }
     .into_any()
 }
@@ -300,7 +311,7 @@ mod tests {
                 submodules: true,
                 preview: Some("npm run dev".to_owned()),
                 merge_style: MergeStyle::Squash,
-                follow_base: false,
+                pull_requests: PullRequests::Task,
                 ..Profile::default()
             };
             let fields = ProfileFields::new(&given);

@@ -2,13 +2,13 @@
 
 use domain::runs::evidence::short;
 use domain::runs::publication::host::HostKind;
-use domain::runs::publication::pull_request::{MAX_SENT_BACK, PullRequestState};
 use domain::runs::publication::{Publication, PublicationOffer, PublicationTarget};
 use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::form::Sending;
 use crate::components::inline_code::{InlineCode, sentence};
+use crate::components::runs::pull_request::{PullRequestLink, state_label};
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
 use crate::reader::Reader;
@@ -95,19 +95,11 @@ fn Published(published: Publication) -> impl IntoView {
     let clock = Clock::from_context();
     let Publication { remote, sha, at, pull_request, status, .. } = published;
     let state = status.map(|status| {
-        let label = match (status.state, status.sent_back) {
-            (PullRequestState::Open, 0) => "open".to_owned(),
-            (PullRequestState::Open, sent_back) => format!("open, came back {sent_back} of {MAX_SENT_BACK} times"),
-            (PullRequestState::Merged, _) => "merged".to_owned(),
-            (PullRequestState::Closed, _) => "closed".to_owned(),
-        };
+        let label = state_label(&status);
         let needs = status.needs_you.map(|detail| view! { <InlineCode text=format!(": {detail}") /> });
         view! { <span>{label}{needs}</span> }
     });
-    // A program printed it, so only an address of the web becomes a link.
-    let link = pull_request.filter(|address| address.starts_with("https://")).map(|address| {
-        view! { <a href=address target="_blank" rel="noopener noreferrer">"Pull request"</a> }
-    });
+    let link = pull_request.map(|address| view! { <PullRequestLink address=address /> });
     view! {
         <p class="row small-text">
             <span>"Pushed " <code>{short(&sha).to_owned()}</code> " to " {remote}</span>

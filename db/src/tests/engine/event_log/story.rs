@@ -236,6 +236,7 @@ pub(crate) async fn story() -> Store {
     expired_work(&store).await;
     claims(&store).await;
     warroom(&store).await;
+    crate::tests::runs::task_pull_request::merged(&store).await;
     store
 }
 

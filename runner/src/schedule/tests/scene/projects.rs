@@ -66,6 +66,7 @@ pub(super) fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         fetch_problem: None,
         landed: None,
         published: None,
+        issue: None,
         preview: None,
         merged_at: None,
         allowed_access: Vec::new(),
