@@ -44,8 +44,8 @@ impl Db {
         Ok(found.flatten())
     }
 
-    /// Records that the approved commit was pushed, and is under review as a pull request at `address`. What came back from the same pull
-    /// request stays known.
+    /// Records that the approved commit was pushed, and is under review as a pull request at `address`. Findings that came back from the same pull
+    /// request stay known.
     ///
     /// # Errors
     /// When the task is no longer approved at `sha`.

@@ -255,7 +255,7 @@ async fn conflict_with_the_base_goes_back_and_nothing_is_pushed() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_on_the_card_and_the_step_can_be_repeated() {
+async fn missing_program_remote_or_host_is_said_on_the_card_and_the_step_can_be_repeated() {
     let mut by_task = ByTask::new().await;
     let id = by_task.board().task("Add a menu").await;
     by_task.board().work(&id, &[("menu.txt", "x")]).await;
