@@ -3,7 +3,7 @@
 //! Nothing that would be missed is offered. The runner creates a project branch again when a project gets more work.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use domain::board::project::Project;
 use domain::wire::List;
@@ -49,7 +49,7 @@ pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<(), CliError>
         let projects: List<Project> = client.get(path).await?;
         found.extend(projects.items.iter().filter_map(landed_branch));
     }
-    found.extend(ended_runs(&config.db_path.with_file_name("runs"), SystemTime::now()));
+    found.extend(ended_runs(&config.db_path.with_file_name("runs"), MIN_AGE));
     if yes {
         found.iter_mut().for_each(Litter::remove);
     }
@@ -86,9 +86,9 @@ fn landed_branch(project: &Project) -> Option<Litter> {
 }
 
 /// The folders of runs whose end was written down a while ago.
-fn ended_runs(root: &Path, now: SystemTime) -> Vec<Litter> {
+fn ended_runs(root: &Path, min_age: Duration) -> Vec<Litter> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    folders.retain(|folder| has_ended(folder, now));
+    folders.retain(|folder| has_ended(folder, min_age));
     folders.sort_unstable();
     let litter = |folder: PathBuf| Litter {
         what: "ended run",
@@ -100,11 +100,11 @@ fn ended_runs(root: &Path, now: SystemTime) -> Vec<Litter> {
     folders.into_iter().map(litter).collect()
 }
 
-fn has_ended(folder: &Path, now: SystemTime) -> bool {
+fn has_ended(folder: &Path, min_age: Duration) -> bool {
     let Ok(run) = RunDir::open(folder) else { return false };
     let is_over = matches!(run.exit(), Ok(Some(_))) && matches!(run.is_alive(), Ok(false));
     let changed = folder.metadata().and_then(|metadata| metadata.modified());
-    is_over && changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age >= MIN_AGE))
+    is_over && changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age >= min_age))
 }
 
 impl Litter {
@@ -154,8 +154,13 @@ mod tests {
     fn folder_without_a_recorded_end_is_not_offered() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("RUN-001")).unwrap();
-        let much_later = SystemTime::now() + 2 * MIN_AGE;
-        assert!(ended_runs(root.path(), much_later).is_empty());
-        assert!(ended_runs(&root.path().join("missing"), much_later).is_empty());
+        assert!(ended_runs(root.path(), Duration::ZERO).is_empty());
+        assert!(ended_runs(&root.path().join("missing"), Duration::ZERO).is_empty());
+        let run = root.path().join("RUN-001");
+        std::fs::write(run.join("lock"), "").unwrap();
+        let end = r#"{"code":0,"signal":null,"ended_at":"2026-01-31T09:05:00Z","swept":0,"error":null}"#;
+        std::fs::write(run.join("exit.json"), end).unwrap();
+        assert_eq!(ended_runs(root.path(), Duration::ZERO).len(), 1);
+        assert!(ended_runs(root.path(), MIN_AGE).is_empty(), "it ended just now");
     }
 }

@@ -101,7 +101,7 @@ async fn status(file: &Path) -> Result<ExitCode, CliError> {
     Ok(if active.code == Some(0) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The service, in the words of systemd.
+/// The service, as systemd describes it.
 #[derive(Debug, Serialize)]
 struct ServiceStatus {
     /// Its unit.

@@ -80,7 +80,7 @@ fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover>
     left
 }
 
-/// What lies beside the database, by name: its folder may hold other files.
+/// The files of a board beside its database, by name: the folder may hold others.
 fn of_board(db_path: &Path) -> Vec<PathBuf> {
     const BESIDE: [&str; 15] = [
         "token",

@@ -92,7 +92,7 @@ pub struct Config {
     pub agents: AgentConfigs,
     /// The folder with files that replace what agents are told, named as in `agents/`.
     pub prompts_path: Option<PathBuf>,
-    /// What agents are told, which the server reads with the configuration.
+    /// The texts for agents, which the server reads with the configuration.
     #[serde(skip)]
     pub prompts: Prompts,
     /// The models that external agents may have in each role.

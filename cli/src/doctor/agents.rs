@@ -66,7 +66,7 @@ async fn agent(config: &Config) -> CheckResult {
     }
 }
 
-/// What is known about the sign-in. Nothing is asked that costs money, so a key is never proved here.
+/// Describes the sign-in as far as it is known. Nothing is asked that costs money, so a key is never proved here.
 async fn sign_in(config: &Config, preflight: Result<(), PreflightFailure>) -> CheckResult {
     match preflight {
         Err(failure) if failure.reason == ParkReason::ProgramMissing => {

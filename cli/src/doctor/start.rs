@@ -1,6 +1,6 @@
 //! The checks that decide whether a server can work at all. `serve` refuses to start where one fails, and `doctor` shows them all.
 //!
-//! What agents need besides is in `agents`.
+//! `agents` checks the needs of agents.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;

@@ -101,7 +101,7 @@ pub const TABLE: &[Row] = &[
         Page::Limits,
         values("integer or `null`", "port", "1 to 65535; `null` is the port that the board had last, or the first free one from 9400 to 9499"),
         "the last one, or the first free one from 9400 on",
-        "the port of the board; `--port` goes before it",
+        "the port of the board; `--port` overrides it",
     ),
     row("max_parallel_agents", Page::Limits, values("integer", "agents", "1 to 64"), "3", "agents that run at the same time, of all kinds"),
     row("max_attempts", Page::Limits, values("integer", "failures", "1 to 20"), "3", "failed attempts by one kind of agent before a card needs you"),
@@ -247,7 +247,7 @@ pub const TABLE: &[Row] = &[
     restart(
         "log",
         Page::Limits,
-        values("string", "levels", "levels as `info` or `info,runner=debug`"),
+        values("string", "levels", "levels such as `info` or `info,runner=debug`"),
         "`info`",
         "the levels of the log, which is in the folder `logs` and on standard error: `error`, `warn`, `info`, `debug`, and `info,runner=debug` for one part; the variable `RUST_LOG` replaces it",
     ),

@@ -15,7 +15,7 @@ use crate::process::probe;
 const KEY_PREFIX: &str = "sk-ant-";
 const MIN_KEY: usize = 40;
 
-/// What is known about a sign-in.
+/// The knowledge about a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignInState {
     /// An account whose sign-in the program carried out.
@@ -68,7 +68,7 @@ fn state(answer: &str, service: Option<&str>, variable: impl Fn(&str) -> Option<
     }
 }
 
-/// What the form of a credential tells. A service of one's own decides itself which credentials it accepts.
+/// Judges a credential by its form. A service of one's own decides itself which credentials it accepts.
 fn judge(name: &str, value: &str, service: Option<&str>) -> SignInState {
     if let Some(service) = service {
         return SignInState::Unverified(format!("{name} is set for {service}; only a request shows whether it is accepted"));

@@ -63,11 +63,11 @@ fn consequences(settings: &Value) -> Vec<String> {
         }
     };
     add("hooks", keys(&settings["hooks"]), &|names| format!("run in every agent as for you ({names}); one that waits for you stops its agent"));
-    add("permissions.deny", words(&settings["permissions"]["deny"]), &|names| format!("forbids every agent {names}"));
-    add("permissions.ask", words(&settings["permissions"]["ask"]), &|names| {
+    add("permissions.deny", joined(&settings["permissions"]["deny"]), &|names| format!("forbids every agent {names}"));
+    add("permissions.ask", joined(&settings["permissions"]["ask"]), &|names| {
         format!("asks you before an agent uses {names}, where \"permission_mode\" is \"ask\"")
     });
-    add("permissions.allow", words(&settings["permissions"]["allow"]), &|names| {
+    add("permissions.allow", joined(&settings["permissions"]["allow"]), &|names| {
         format!("lets agents use {names} without a question, where \"permission_mode\" is \"ask\"")
     });
     add("env", keys(&settings["env"]), &|names| format!("sets {names} in every agent"));
@@ -81,7 +81,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn words(value: &Value) -> String {
+fn joined(value: &Value) -> String {
     value.as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")).unwrap_or_default()
 }
 

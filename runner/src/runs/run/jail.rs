@@ -12,6 +12,7 @@ use domain::config::Config;
 use domain::runs::run::Run;
 use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
 use domain::warroom::class::AgentClass;
+use repo::Repository;
 
 use super::RunContext;
 use super::prepare::RULES_FOLDER;
@@ -24,7 +25,7 @@ use crate::jail::probe::PROGRAM;
 use crate::jail::refusal::Scope;
 use crate::jail::{JailSpec, prepare};
 use crate::process::find_program;
-use crate::runs::checkout::{self, CheckoutPlan};
+use crate::runs::checkout::{self, CheckoutPlan, with_repository};
 
 /// The folder beside the database with the socket of the board.
 const BOARD_FOLDER: &str = "sockets";
@@ -46,6 +47,11 @@ pub(in crate::runs) struct JailInputs {
 pub(in crate::runs) struct BuiltJail {
     pub(in crate::runs) spec: JailSpec,
     pub(in crate::runs) variables: Vec<(&'static str, String)>,
+}
+
+/// Whether the repository wants signed commits. The keys are hidden in a jail, so a commit would fail.
+pub(super) async fn signs_commits(plan: &CheckoutPlan) -> bool {
+    with_repository(&plan.git_dir, Repository::signs_commits).await.unwrap_or(false)
 }
 
 /// Collects the inputs for a run; `None` when it has no jail.

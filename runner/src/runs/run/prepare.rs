@@ -20,7 +20,7 @@ use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
 use domain::warroom::oracle::briefing::OracleBriefing;
-use repo::{Commit, ControlFiles, Repository};
+use repo::{Commit, ControlFiles};
 use uuid::Uuid;
 
 use super::RunContext;
@@ -102,7 +102,7 @@ pub(super) async fn prepare(
     let prompt_id = Uuid::new_v4();
     let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
     let jail = jail::inputs(context, project, plan, run, &run_folder, session);
-    let unsigned = jail.is_some() && signs_commits(plan).await;
+    let unsigned = jail.is_some() && jail::signs_commits(plan).await;
     if unsigned {
         jail::report_unsigned(db, run).await.map_err(spawn_failed)?;
     }
@@ -220,11 +220,6 @@ fn resolved_run_dir(run_dir: &Path) -> io::Result<PathBuf> {
     let (Some(parent), Some(name)) = (run_dir.parent(), run_dir.file_name()) else { return Err(io::ErrorKind::InvalidInput.into()) };
     DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     Ok(parent.canonicalize()?.join(name))
-}
-
-/// Whether the repository wants signed commits. The keys are hidden in a jail, so a commit would fail.
-async fn signs_commits(plan: &CheckoutPlan) -> bool {
-    with_repository(&plan.git_dir, Repository::signs_commits).await.unwrap_or(false)
 }
 
 /// Names the committer where the repository's configuration does not, because git would refuse to commit. Switches signing off where
