@@ -27,6 +27,8 @@ pub(crate) struct Streams(pub(crate) TaskTracker);
 /// The most connections that one listener holds open. Further clients wait until one of them is closed, which an idle one soon is. WebSockets
 /// count until they are open, and each needs a token.
 const MAX_CONNECTIONS: usize = 4_096;
+/// macOS has no hard limit by default, and refuses a soft limit above this one.
+const MAX_FILES_OF_MACOS: u64 = 10_240;
 
 /// Answers requests on `tcp` and `socket` until `shutdown` is cancelled, then waits at most 1.5 seconds for those in progress.
 pub async fn serve(tcp: TcpListener, socket: Option<UnixListener>, router: Router, shutdown: CancellationToken) {
@@ -112,8 +114,10 @@ fn file_limit() -> usize {
 /// Raises the soft limit of open files to the hard limit, because every connection and every agent needs some. Call it before anything else
 /// opens files.
 pub fn raise_file_limit() {
-    let raised =
-        getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| if soft < hard { setrlimit(Resource::RLIMIT_NOFILE, hard, hard) } else { Ok(()) });
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
+        let most = if cfg!(target_os = "macos") { hard.min(MAX_FILES_OF_MACOS) } else { hard };
+        if soft < most { setrlimit(Resource::RLIMIT_NOFILE, most, hard) } else { Ok(()) }
+    });
     if let Err(error) = raised {
         tracing::warn!(%error, "could not raise the limit of open files; many connections at once may be refused");
     }

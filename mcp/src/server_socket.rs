@@ -96,9 +96,9 @@ pub(crate) async fn connect(db_path: &Path) -> io::Result<UnixStream> {
 }
 
 /// Calls `use_path` with a path of the same file that is short enough for the address of a socket. A path through the descriptor of the
-/// open folder is; a program with several threads cannot change its folder to shorten one.
+/// open folder is, on Linux; a program with several threads cannot change its folder to shorten one.
 fn with_short_path<T>(path: &Path, use_path: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    if path.as_os_str().len() <= MAX_PATH {
+    if path.as_os_str().len() <= MAX_PATH || cfg!(not(target_os = "linux")) {
         return use_path(path);
     }
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return use_path(path) };

@@ -26,9 +26,14 @@ impl DiskSpace {
     pub fn of(folder: &Path) -> Option<Self> {
         let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
         let found = statvfs(existing).ok()?;
-        let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
-        Some(Self { free: bytes(found.blocks_available()), total: bytes(found.blocks()) })
+        let size = found.fragment_size();
+        Some(Self { free: bytes(found.blocks_available(), size), total: bytes(found.blocks(), size) })
     }
+}
+
+/// The number of blocks has fewer bits on macOS.
+fn bytes(blocks: impl Into<u64>, size: u64) -> u64 {
+    blocks.into().saturating_mul(size)
 }
 
 #[cfg(test)]

@@ -21,8 +21,21 @@ impl Repository {
         let folder = File::open(self.git_dir().join("objects")).attempting(syncing)?;
         #[cfg(test)]
         tests::record_sync("objects");
-        nix::unistd::syncfs(&folder).map_err(io::Error::from).attempting(syncing)
+        sync_file_system(&folder).attempting(syncing)
     }
+}
+
+/// Syncs the file system that holds a folder.
+#[cfg(target_os = "linux")]
+fn sync_file_system(folder: &File) -> io::Result<()> {
+    nix::unistd::syncfs(folder).map_err(io::Error::from)
+}
+
+/// Syncs all file systems, and the folder. Unlike Linux, macOS may still be writing other files when this returns.
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(folder: &File) -> io::Result<()> {
+    nix::unistd::sync();
+    folder.sync_all()
 }
 
 /// Syncs the loose reference `name` and its folder to disk. git itself syncs packed references.

@@ -27,12 +27,16 @@ impl FileStat {
             SFlag::S_IFREG => 0o100_644,
             _ => return None,
         };
+        #[cfg(target_os = "linux")]
+        let device = found.st_dev.cast_signed();
+        #[cfg(not(target_os = "linux"))]
+        let device = i64::from(found.st_dev);
         Some(Self {
             mode,
             size: low(found.st_size),
             modified: (low(found.st_mtime).cast_signed(), low(found.st_mtime_nsec)),
             changed: (low(found.st_ctime).cast_signed(), low(found.st_ctime_nsec)),
-            device: low(found.st_dev.cast_signed()),
+            device: low(device),
             inode: low(found.st_ino.cast_signed()),
             owner: (found.st_uid, found.st_gid),
         })

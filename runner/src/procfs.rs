@@ -2,17 +2,26 @@
 //!
 //! An error means that nothing is known: a caller must never take it for "does not exist". This file must not signal anything.
 
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use nix::errno::Errno;
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(target_os = "macos")]
+use macos as system;
+pub(crate) use system::{boot_id, process, processes};
 
 use crate::env;
 
-/// Linux reports clock ticks of a hundredth of a second to programs, on every architecture (USER_HZ).
+/// Linux reports clock ticks of a hundredth of a second to programs, on every architecture (USER_HZ). Times of other systems are converted.
 const MILLISECONDS_PER_TICK: u64 = 10;
 
 /// A process that has not ended.
@@ -20,31 +29,10 @@ const MILLISECONDS_PER_TICK: u64 = 10;
 pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
-    /// In clock ticks since the machine started.
+    /// In clock ticks since the machine started, or seconds of the clock on macOS. It only identifies and orders processes.
     pub(crate) started: u64,
     /// The CPU time of it and of its children that it waited for, in clock ticks.
     pub(crate) cpu: u64,
-}
-
-/// Lists every process except those that have ended and wait to be reaped.
-///
-/// # Errors
-/// When the table or an entry of it cannot be read.
-pub(crate) fn processes() -> io::Result<Vec<Process>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        found.extend(process(pid)?);
-    }
-    Ok(found)
-}
-
-/// Reads one process; `None` when it does not exist or has ended.
-///
-/// # Errors
-/// When its entry cannot be read.
-pub(crate) fn process(pid: i32) -> io::Result<Option<Process>> {
-    Ok(read(pid, "stat")?.and_then(|stat| parse_stat(pid, &stat)))
 }
 
 /// Returns the CPU time that the processes below `root` have used so far. A process that ended counts with the one that waited for it.
@@ -75,12 +63,12 @@ pub(crate) fn marked(marker: &str, processes: &[Process]) -> io::Result<HashSet<
     let wanted = format!("{}={marker}", env::MARKER);
     let mut found = HashSet::new();
     for process in processes.iter().filter(|process| Some(process.pid) != own) {
-        let environment = match read(process.pid, "environ") {
+        let is_marked = match system::has_variable(process.pid, &wanted) {
             // It belongs to another user, so it is not ours.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
-            read => read?.unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => false,
+            read => read?,
         };
-        if environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()) {
+        if is_marked {
             found.insert(process.pid);
         }
     }
@@ -96,64 +84,17 @@ pub(crate) fn working_in(folder: &Path, since: u64) -> io::Result<Vec<(i32, Stri
     let own = i32::try_from(std::process::id()).ok();
     let mut found = Vec::new();
     for process in processes()?.into_iter().filter(|process| process.started >= since && Some(process.pid) != own) {
-        // It ended meanwhile, or belongs to another user.
-        let Ok(cwd) = fs::read_link(format!("/proc/{}/cwd", process.pid)) else { continue };
-        let cwd = cwd.to_string_lossy();
-        if Path::new(cwd.strip_suffix(" (deleted)").unwrap_or(&cwd)).starts_with(&folder) {
-            let command = read(process.pid, "cmdline").ok().flatten().unwrap_or_default();
-            found.push((process.pid, String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned()));
+        if system::working_folder(process.pid).is_some_and(|cwd| cwd.starts_with(&folder)) {
+            found.push((process.pid, system::command_line(process.pid)));
         }
     }
     found.sort_unstable();
     Ok(found)
 }
 
-/// Identifies the current start of the machine.
-///
-/// # Errors
-/// When the system does not tell.
-pub(crate) fn boot_id() -> io::Result<String> {
-    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
-}
-
-/// `None` when the process does not exist.
-fn read(pid: i32, name: &str) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(format!("/proc/{pid}/{name}")) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::ESRCH as i32) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Parses `pid (name) state parent … started …`. The name may contain any byte, including parentheses.
-fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
-    let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let mut fields = str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    // Fields 14 to 17 and 22 of proc_pid_stat(5).
-    let mut cpu = 0;
-    for field in fields.by_ref().skip(9).take(4) {
-        cpu += field.parse::<u64>().ok()?;
-    }
-    let started = fields.nth(4)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(Process { pid, parent, started, cpu })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const OTHER_FIELDS: &str = "7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 1000";
-
-    #[test]
-    fn process_name_with_parentheses_is_parsed() {
-        let parse = |head: &[u8]| parse_stat(7, &[head, b" ", OTHER_FIELDS.as_bytes()].concat());
-        assert_eq!(parse(b"7 (a) R 1 (b) S 42"), Some(Process { pid: 7, parent: 42, started: 99, cpu: 26 }));
-        assert_eq!(parse(b"7 (\xFF\xFE) S 42"), Some(Process { pid: 7, parent: 42, started: 99, cpu: 26 }));
-        assert_eq!(parse(b"7 (sh) Z 42"), None);
-        assert_eq!(parse_stat(7, b"7 (sh"), None);
-    }
 
     #[test]
     fn work_of_children_and_grandchildren_is_counted() {

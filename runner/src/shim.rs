@@ -27,7 +27,6 @@ use std::time::{Duration, SystemTime};
 
 use domain::time::Timestamp;
 use nix::errno::Errno;
-use nix::sys::prctl;
 use nix::unistd;
 
 use crate::jail::prepare as jail_files;
@@ -76,8 +75,6 @@ fn run(path: &Path) -> Result<(), ShimError> {
         Ok(_) | Err(Errno::EPERM) => {}
         Err(errno) => return Err(prepare("start a session")(errno.into())),
     }
-    // The kernel names a process after its file, which may be /proc/self/exe.
-    prctl::set_name(c"vibe-relay").map_err(|errno| prepare("name its process")(errno.into()))?;
     let run_dir = RunDir::open(path)?;
     // Held until this process ends.
     let _lock = take_lock(&run_dir)?;
@@ -93,7 +90,8 @@ fn run(path: &Path) -> Result<(), ShimError> {
     };
     // Bind the socket by a relative name, because an address holds only 107 bytes of path.
     std::env::set_current_dir(run_dir.path()).map_err(prepare("enter the run's folder"))?;
-    prctl::set_child_subreaper(true).map_err(|errno| prepare("adopt orphaned processes")(errno.into()))?;
+    #[cfg(target_os = "linux")]
+    adopt_orphans()?;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(prepare("start its event loop"))?;
     let agent_exit = runtime.block_on(supervise::supervise(&run_dir, &spec));
@@ -116,6 +114,15 @@ fn run(path: &Path) -> Result<(), ShimError> {
     // A socket that stays behind is harmless: the lock is free.
     let _ = fs::remove_file(socket::NAME);
     Ok(())
+}
+
+/// Names this process, and makes it the parent of what its agent orphans. Elsewhere, orphans are found by their mark only.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> Result<(), ShimError> {
+    use nix::sys::prctl;
+    // The kernel names a process after its file, which may be /proc/self/exe.
+    prctl::set_name(c"vibe-relay").map_err(|errno| prepare("name its process")(errno.into()))?;
+    prctl::set_child_subreaper(true).map_err(|errno| prepare("adopt orphaned processes")(errno.into()))
 }
 
 /// The end of a run whose agent was never started.

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::Stdio;
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
-use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use super::{Result, Streams, command, not_started, start_in_group};
 use crate::jail::JailSpec;
@@ -24,7 +23,7 @@ use crate::run_dir::RunSpec;
 /// As [`super::start_agent`].
 pub(crate) fn start_jail(jail: &JailSpec, spec: &RunSpec, argv: &[String], streams: Streams<'_>) -> Result<(std::process::Child, PipeReader)> {
     let failed = |source| not_started(&jail.program, source);
-    let mut arguments = File::from(memfd_create("arguments", MFdFlags::MFD_CLOEXEC).map_err(|errno| failed(errno.into()))?);
+    let mut arguments = memory_file().map_err(failed)?;
     let list: String = jail.arguments.iter().flat_map(|argument| [argument.as_str(), "\0"]).collect();
     arguments.write_all(list.as_bytes()).and_then(|()| arguments.rewind()).map_err(failed)?;
     let (info, report) = std::io::pipe().map_err(failed)?;
@@ -36,6 +35,19 @@ pub(crate) fn start_jail(jail: &JailSpec, spec: &RunSpec, argv: &[String], strea
     let mut command = command(&jail.program, &spec.cwd, std::env::vars_os());
     command.args(["--args", &arguments.as_raw_fd().to_string(), "--info-fd", &report.as_raw_fd().to_string(), "--"]).args(argv);
     Ok((start_in_group(command, &jail.program, spec, streams)?, info))
+}
+
+/// Creates a file in memory, which no other program can open by a name.
+#[cfg(target_os = "linux")]
+fn memory_file() -> io::Result<File> {
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+    Ok(File::from(memfd_create("arguments", MFdFlags::MFD_CLOEXEC)?))
+}
+
+/// Fails, because bubblewrap exists for Linux only.
+#[cfg(not(target_os = "linux"))]
+fn memory_file() -> io::Result<File> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "a jail needs Linux"))
 }
 
 /// Starts this program again to forward the connections of `listener` to `socket`, see [`crate::jail::forward`].

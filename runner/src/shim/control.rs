@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -135,9 +135,13 @@ impl Control {
     }
 
     async fn open(&self, deadline: Instant) -> Result<UnixStream, ControlError> {
-        // An address holds 107 bytes of path, and a multi-threaded server cannot change its folder to shorten one. The open folder's
-        // descriptor gives a short name.
-        let path = format!("/proc/self/fd/{}/{}", self.folder.as_raw_fd(), socket::NAME);
+        // An address holds 107 bytes of path, and a multi-threaded server cannot change its folder to shorten one. On Linux, the open
+        // folder's descriptor gives a short name.
+        let path = if cfg!(target_os = "linux") {
+            Path::new("/proc/self/fd").join(self.folder.as_raw_fd().to_string()).join(socket::NAME)
+        } else {
+            self.run_dir.file(socket::NAME)
+        };
         loop {
             match UnixStream::connect(&path).await {
                 Ok(stream) => return Ok(stream),
