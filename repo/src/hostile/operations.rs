@@ -218,6 +218,7 @@ impl Life<'_> {
         repository.squash(PROJECT, &followed, &small, "small", identity).unwrap();
         let squashed = self.tip(PROJECT);
         assert_eq!(repository.squashed_head(&squashed).unwrap(), Some(small.clone()));
+        assert!(repository.has_landed(&squashed, &small).unwrap());
         assert!(repository.is_squashed_into(&squashed, &small).unwrap());
         repository.keep_squashed(&format!("{}PROJ-001", crate::SQUASHED_PREFIX), &small).unwrap();
         repository.commits_of_merges(&self.start, &squashed).unwrap();

@@ -46,7 +46,7 @@ async fn open_pull_request_is_followed_while_its_commit_is_approved() {
     assert_eq!(code(db.record_task_pull_request(&reviewed, &sha("head"), BRANCH, ADDRESS).await), "not-now");
     let task = opened(&store, "One").await;
     assert!(store.card(&task).await.awaits_pull_request());
-    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), [task.clone()]);
+    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), std::slice::from_ref(&task));
     assert_eq!(db.issue_of(&task).await.unwrap(), None);
 
     // Its coder repairs what came back, and the same pull request goes on.

@@ -87,7 +87,7 @@ pub(crate) async fn follow(db: &Db, tools: &Tools, id: &TaskId) -> Result<(), Fo
         NextStep::Merged => db.end_task_pull_request(id, PullRequestState::Merged).await?,
         NextStep::Closed => db.end_task_pull_request(id, PullRequestState::Closed).await?,
         NextStep::AskPerson { seen, detail } => {
-            db.flag_task_pull_request(id, seen, &format!("{detail}. Look at {address}, then press Retry.")).await?
+            db.flag_task_pull_request(id, seen, &format!("{detail}. Look at {address}, then press Retry.")).await?;
         }
         NextStep::SendBack { seen, mut checks, remarks } => {
             host.read_logs(&mut checks).await;
