@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::config::Config;
 use domain::prompt::Prompt;
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -28,6 +29,10 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     if prompts {
         files = write_prompts(&root)?;
         config.insert("prompts_path".to_owned(), json!(PROMPTS_FOLDER));
+        // Agents work in this repository, so a change of their own instructions has to be seen.
+        let mut protected = Config::default().protected_paths;
+        protected.push(format!("{PROMPTS_FOLDER}/**"));
+        config.insert("protected_paths".to_owned(), json!(protected));
     }
     let text = serde_json::to_string_pretty(&config).map_err(|error| CliError::io("write the configuration")(error.into()))?;
     let file = write(root.join(CONFIG_FILE), &format!("{text}\n"))?;
@@ -106,5 +111,6 @@ mod tests {
         run(other.top(), true).unwrap();
         let config = crate::settings::with_files(Some(&other.top().join(CONFIG_FILE))).unwrap();
         assert_eq!(config.prompts.replaced().count(), Prompt::ALL.len(), "the configuration names the folder");
+        assert!(config.protected_paths.contains(&"agents/**".to_owned()) && config.protected_paths.contains(&"CLAUDE.md".to_owned()));
     }
 }

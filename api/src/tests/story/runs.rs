@@ -5,6 +5,7 @@ use std::path::Path;
 use axum::http::StatusCode;
 use db::{Caller, NewCheckResult, NewPermission};
 use domain::id::{ProjectId, TaskId};
+use domain::prompt::Prompt;
 use domain::runs::check::{CheckOutcome, CheckStage, CheckState, TaskChecks};
 use domain::runs::permission::ToolRule;
 use domain::runs::preview::PreviewSubject;
@@ -216,7 +217,7 @@ pub(super) async fn settings(story: &mut Story) {
     let of = |key: &str| all.iter().find(|setting| setting["key"] == key).unwrap();
     assert_eq!((&of("max_attempts")["value"], &of("max_attempts")["source"]), (&json!("3"), &json!("default")));
     assert_eq!(of("limits.day_cost_usd")["snippet"], "\"limits\": { \"day_cost_usd\": 200 }");
-    assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!("Do your part.")));
+    assert_eq!((&settings["prompts"][1]["phase"], &settings["prompts"][1]["text"]), (&json!("coder"), &json!(Prompt::Coder.built_in())));
     assert!(settings["in_use"]["kept_since"].is_string() && settings["in_use"]["kept_events"].as_u64() > Some(9), "{}", settings["in_use"]);
 }
 
