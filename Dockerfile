@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # vibe-relay with git, Node, Claude Code and bubblewrap, for an ordinary user. docs/deployment.md says how to run it.
 
 FROM rust:1.95.0-slim-trixie AS build
