@@ -21,7 +21,10 @@ pub(super) async fn open(context: &RunContext, tools: &Tools, step: &Step<'_>) -
     let (db, id, sha) = (&context.db, &step.task.card.id, step.sha);
     let recorded = match step.in_repository(Merging::Nothing).await? {
         MergeResult::Moved => db.revoke_approval(id, sha).await,
-        MergeResult::Conflict(conflicts) => db.record_merge_failure(id, sha, &conflict::text(sha, step.branch, &conflicts)).await.map(drop),
+        MergeResult::Conflict(conflicts) => {
+            let text = conflict::text(&context.config().prompts, sha, step.branch, &conflicts);
+            db.record_merge_failure(id, sha, &text).await.map(drop)
+        }
         // The project branch has it already.
         MergeResult::Merged { head, tree } if head == *step.tip => db.record_merge(id, sha, step.branch, &head, &tree).await.map(drop),
         MergeResult::Merged { .. } => {
