@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn error_names_the_invalid_field() {
         insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": 5}"#), @"title: invalid type: integer `5`, expected a string at line 1 column 11");
-        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": "a", "colour": "red"}"#), @"colour: unknown field `colour`, expected one of `title`, `description`, `repo_path`, `base_branch`, `make_base`, `start`, `plan`, `plan_approval`, `review`, `budget_micro_usd`, `profile` at line 1 column 23");
+        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": "a", "colour": "red"}"#), @"colour: unknown field `colour`, expected one of `title`, `description`, `issue`, `repo_path`, `base_branch`, `make_base`, `start`, `plan`, `plan_approval`, `review`, `budget_micro_usd`, `profile` at line 1 column 23");
         insta::assert_snapshot!(refusal::<NewProject>("{}"), @"the body: missing field `title` at line 1 column 2");
         insta::assert_snapshot!(refusal::<NewProject>(r#"["a"]"#), @"the body: it is a list; send an object");
         insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"status": "doing"}"#), @"status: unknown variant `doing`, expected one of `backlog`, `in_progress`, `in_review`, `done`, `cancelled` at line 1 column 18");

@@ -63,8 +63,12 @@ pub(crate) async fn run(config: Option<&Path>, options: &Attach) -> Result<(), C
     match register(&arguments).await {
         Ok(()) => {
             output::done(format!("Claude Code knows the board as {NAME} in every folder. Ask it, for example, to create a task on the board."));
-            output::hint("It can read everything, and create, edit, comment on, hold, start and steer tasks. It cannot approve, land, answer or change settings.");
-            output::hint(format!("`{CLAUDE} mcp remove --scope user {NAME}` disconnects it; `vibe-relay token list` and `token revoke` end its token."));
+            output::hint(
+                "It can read everything, and create, edit, comment on, hold, start and steer tasks. It cannot approve, land, answer or change settings.",
+            );
+            output::hint(format!(
+                "`{CLAUDE} mcp remove --scope user {NAME}` disconnects it; `vibe-relay token list` and `token revoke` end its token."
+            ));
         }
         Err(reason) => {
             output::hint(format!("`{CLAUDE}` did not register the board ({reason}). This command does:"));

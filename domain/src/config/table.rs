@@ -125,7 +125,7 @@ pub const TABLE: &[Row] = &[
         Page::Limits,
         values("integer or `null`", "minutes", "more than 0"),
         "240",
-        "how long one run may work; time in which the machine is suspended does not count",
+        "how long one run may work; time while the machine is suspended does not count",
     ),
     row("limits.run_turns", Page::Limits, values("integer or `null`", "requests", "more than 0"), "1000", "requests of one run to its model"),
     row(
@@ -133,7 +133,7 @@ pub const TABLE: &[Row] = &[
         Page::Limits,
         values("number or `null`", "US dollars", "more than 0"),
         "25",
-        "money for one run, in US dollars. `null` stands for no limit, here as in all limits",
+        "money for one run, in US dollars. `null` means no limit, as for all limits",
     ),
     row(
         "limits.run_tokens",
@@ -264,7 +264,7 @@ pub const TABLE: &[Row] = &[
         Page::Roles,
         values("list of strings", "words", "the first is a program"),
         "`[\"claude\"]`",
-        "a program that supports Claude Code's streams of JSON, and its first arguments",
+        "a program that supports Claude Code's JSON streams, and its first arguments",
     ),
     row(
         "agents.PHASE.model",
@@ -334,7 +334,7 @@ pub const TABLE: &[Row] = &[
         Page::Access,
         values("list of objects", "addresses", "see [Webhooks](#webhooks); each address once"),
         "`[]`",
-        "addresses that are told what needs you, see [Webhooks](#webhooks)",
+        "addresses that are notified of what needs you, see [Webhooks](#webhooks)",
     ),
 ];
 

@@ -21,7 +21,7 @@ use crate::process::{self, ProcessError};
 use crate::runs::checkout::{CheckoutError, CheckoutPlan, with_files};
 
 /// How long an agent waits for its map. A map of 10,000 files takes seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How long the process may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Its limits, so that it ends even if the server does not see it: seconds of processor time, and bytes of memory.
@@ -58,7 +58,7 @@ pub(crate) async fn code_map(db: &Db, program: &Path, project: &ProjectId, phase
         return None;
     }
     let folder = folder(db, project);
-    let map = match renew_within(program, &plan.git_dir, &plan.sha, &folder, PATIENCE).await {
+    let map = match renew_within(program, &plan.git_dir, &plan.sha, &folder, LONGEST_WAIT).await {
         Ok(Some(map)) => Some(map),
         Ok(None) => {
             tracing::info!(%project, "the code map is still being made; the last one is used");
@@ -145,10 +145,10 @@ pub fn main(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, Repo
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
     let _ = nice(NICE);
-    make(git_dir, commit, folder)
+    map_in_turn(git_dir, commit, folder)
 }
 
-fn make(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, RepoError> {
+fn map_in_turn(git_dir: &Path, commit: &str, folder: &Path) -> Result<CodeMap, RepoError> {
     let io = |reason| RepoError::Io { attempted: format!("wait for another code map in {}", folder.display()), reason };
     fs::create_dir_all(folder).map_err(io)?;
     let turn = File::create(folder.join(LOCK)).map_err(io)?;
@@ -229,7 +229,7 @@ mod tests {
         std::thread::scope(|scope| {
             let (done, waiting) = mpsc::channel();
             let (git_dir, commit, folder) = (sample.git_dir(), &commit, &folder);
-            scope.spawn(move || done.send(make(&git_dir, commit, folder).map(|map| map.parsed)));
+            scope.spawn(move || done.send(map_in_turn(&git_dir, commit, folder).map(|map| map.parsed)));
             waiting.recv_timeout(Duration::from_millis(200)).unwrap_err();
             other.unlock().unwrap();
             assert_eq!(waiting.recv().unwrap().unwrap(), 1);
