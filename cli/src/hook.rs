@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::mcp::CallError;
+use domain::prompt::{Prompt, Prompts};
 use runner::backend::hook::{BoardAccess, HookInput, Report, announces_summary, summary_file};
 use serde_json::{Value, json};
 
@@ -34,8 +35,8 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
     if announces_summary(&given) {
-        let file = summary_file(mcp_config);
-        let text = std::fs::read_to_string(&file).map_err(CliError::io(format!("read {}", file.display())))?;
+        // A run that an earlier version started has no such file.
+        let text = std::fs::read_to_string(summary_file(mcp_config)).unwrap_or_else(|_| Prompts::default().text(Prompt::Compact).to_owned());
         output::line(text.trim_end());
         return Ok(());
     }

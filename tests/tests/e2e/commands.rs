@@ -200,7 +200,8 @@ impl Made {
                 server.until(&project, "the agent asks", asks).await;
             }
             "interrupt" => {
-                let works = |board: &Board| board.cards.iter().any(|card| card.id == TaskId::new(3) && card.run.is_some());
+                let works =
+                    |board: &Board| board.cards.iter().any(|card| card.id == TaskId::new(3) && card.run.as_ref().is_some_and(|run| !run.stopping));
                 server.until(&project, "the agent works again", works).await;
             }
             "token change" => {

@@ -93,7 +93,7 @@ async fn board_is_copied_while_it_runs_and_restored_when_it_is_stopped() {
 
     assert!(server.stop().await.unwrap().success());
     let (restored, text) = run(&server, &["restore", &file]).await;
-    assert!(restored && text.contains("the old database is kept as"), "{text}");
+    assert!(restored && text.contains("The old database is kept as"), "{text}");
     server.serve().await.unwrap();
     server.board(&project).await.unwrap();
     assert!(server.board(&later).await.is_err(), "it was created after the copy");
