@@ -1,15 +1,22 @@
 //! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts. Must not know the protocol.
 
-mod startup_pages;
+mod file_pages;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use domain::id::TaskId;
 use mcp::BridgeOptions;
+use tokio::time::{Instant, interval_at};
 
 use crate::error::CliError;
 use crate::team::{companion, token};
 use crate::{dead_drop, logging, output, settings};
+
+/// When the pages of the start are released: after the first requests of the agent.
+const FIRST_RELEASE: Duration = Duration::from_secs(3);
+/// How often those of later requests are. A bridge waits for hours beside its agent.
+const RELEASE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Connects standard input and output to the board until the agent closes them.
 ///
@@ -30,8 +37,18 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, companio
         hint.into_iter().for_each(output::hint);
         token
     };
-    if let Err(error) = startup_pages::release() {
-        tracing::debug!(%error, "the memory of the start was kept");
-    }
+    tokio::spawn(release_pages());
     Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: own_token, git_dir: token::git_dir_here(), structured }).await?)
+}
+
+/// Releases the pages of the program now and then, for as long as the bridge runs.
+async fn release_pages() {
+    let mut ticks = interval_at(Instant::now() + FIRST_RELEASE, RELEASE_INTERVAL);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = file_pages::release() {
+            tracing::debug!(%error, "memory is kept");
+            return;
+        }
+    }
 }

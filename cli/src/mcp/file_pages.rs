@@ -1,5 +1,5 @@
-//! Gives back the memory that only the start of a long-lived bridge needed: pages of this program and its libraries, which any later use reads
-//! from the file again. Must not know what the process does.
+//! Gives back the memory of a process that mostly waits: pages of the program and its libraries, which any later use reads from the file again.
+//! Must not know what the process does.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ struct Mapping {
     length: usize,
 }
 
-/// Returns the pages to the system, and lets later uses read single pages instead of their surroundings. Other systems than Linux keep them.
+/// Returns the pages to the system. Other systems than Linux keep them.
 ///
 /// # Errors
 /// When the kernel does not list the mappings of this process, or refuses the advice. Nothing but memory is lost.
@@ -30,11 +30,8 @@ pub(super) fn release() -> io::Result<()> {
 fn advise(mapping: &Mapping) -> io::Result<()> {
     use rustix::mm::{Advice, madvise};
     let start = std::ptr::without_provenance_mut(mapping.start);
-    for advice in [Advice::Random, Advice::LinuxDontNeed] {
-        // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged.
-        unsafe { madvise(start, mapping.length, advice) }?;
-    }
-    Ok(())
+    // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged.
+    Ok(unsafe { madvise(start, mapping.length, Advice::LinuxDontNeed) }?)
 }
 
 #[cfg(not(target_os = "linux"))]
