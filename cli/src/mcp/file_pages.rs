@@ -1,6 +1,7 @@
 //! Gives back the memory of a process that mostly waits: pages of the program and its libraries, which any later use reads from the file again.
 //! Must not know what the process does.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 
@@ -30,7 +31,8 @@ pub(super) fn release() -> io::Result<()> {
 fn advise(mapping: &Mapping) -> io::Result<()> {
     use rustix::mm::{Advice, madvise};
     let start = std::ptr::without_provenance_mut(mapping.start);
-    // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged.
+    // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged. It belongs to
+    // the program or a library, which nothing unmaps, so the address still means the same.
     Ok(unsafe { madvise(start, mapping.length, Advice::LinuxDontNeed) }?)
 }
 
@@ -39,13 +41,15 @@ fn advise(_: &Mapping) -> io::Result<()> {
     Ok(())
 }
 
-/// The mappings of `/proc/PID/smaps` that may be dropped. Relocated pages look read-only too, but are copies, which the kernel calls anonymous.
+/// The mappings of `/proc/PID/smaps` that may be dropped: those of programs and libraries, which stay where they are for as long as a process lives.
+/// Relocated pages look read-only too, but are copies, which the kernel calls anonymous.
 fn mappings(smaps: &str) -> Vec<Mapping> {
+    let code: HashSet<_> = smaps.lines().filter_map(header).filter(|header| header.is_code).map(|header| header.file).collect();
     let mut found = Vec::new();
     let mut candidate = None;
     for line in smaps.lines() {
-        if let Some((mapping, is_unwritable_file)) = header(line) {
-            candidate = is_unwritable_file.then_some(mapping);
+        if let Some(Header { mapping, file, is_read_only, .. }) = header(line) {
+            candidate = (is_read_only && code.contains(&file)).then_some(mapping);
         } else if line.split_whitespace().eq(["Anonymous:", "0", "kB"]) {
             found.extend(candidate.take());
         }
@@ -53,16 +57,30 @@ fn mappings(smaps: &str) -> Vec<Mapping> {
     found
 }
 
-/// Reads the first line of a mapping, `START-END PERMISSIONS OFFSET DEVICE INODE PATH`, and whether it is of a file and cannot be written. None for
-/// other lines.
-fn header(line: &str) -> Option<(Mapping, bool)> {
+/// The first line of a mapping: `START-END PERMISSIONS OFFSET DEVICE INODE PATH`.
+struct Header<'a> {
+    mapping: Mapping,
+    /// Device and inode.
+    file: (&'a str, &'a str),
+    is_read_only: bool,
+    /// Whether it is of a file that is executed.
+    is_code: bool,
+}
+
+/// Reads the first line of a mapping. None for other lines.
+fn header(line: &str) -> Option<Header<'_>> {
     let mut fields = line.split_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
     let address = |text: &str| usize::from_str_radix(text, 16).ok();
     let (start, end) = (address(start)?, address(end)?);
-    let is_read_only = fields.next()?.starts_with("r-");
-    let is_file = fields.nth(3).is_some_and(|path| path.starts_with('/'));
-    Some((Mapping { start, length: end - start }, is_read_only && is_file))
+    let (permissions, _offset, device, inode) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let is_file = fields.next().is_some_and(|path| path.starts_with('/'));
+    Some(Header {
+        mapping: Mapping { start, length: end - start },
+        file: (device, inode),
+        is_read_only: is_file && permissions.starts_with("r-"),
+        is_code: is_file && permissions.contains('x'),
+    })
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -80,12 +98,14 @@ Anonymous:             0 kB
 Anonymous:             4 kB
 560000a000-560000b000 rw-p 0000a000 fd:00 77 /opt/a program
 Anonymous:             0 kB
+6600000000-6600001000 r--p 00000000 fd:00 78 /opt/data that may be unmapped
+Anonymous:             0 kB
 7ffd000000-7ffd002000 r-xp 00000000 00:00 0 [vdso]
 Anonymous:             0 kB
 ";
 
     #[test]
-    fn only_unchanged_read_only_pages_of_files_are_dropped() {
+    fn only_unchanged_read_only_pages_of_code_are_dropped() {
         let expected = [(0x56_0000_0000, 0x3000), (0x56_0000_3000, 0x6000)].map(|(start, length)| Mapping { start, length });
         assert_eq!(mappings(SMAPS), expected);
     }
