@@ -56,6 +56,16 @@ impl Followed {
         sha
     }
 
+    /// Merges a task that gives README.md this content.
+    async fn merged_with(&self, content: &str) -> TaskId {
+        let board = &self.board;
+        let task = board.task("Ours").await;
+        board.work(&task, &[("README.md", content)]).await;
+        board.approve(&task).await;
+        merge::merge(&board.context(), &task).await.unwrap();
+        task
+    }
+
     async fn follow(&self) {
         follow_before_landing(&self.context(), &self.board.project.id).await.unwrap();
     }
@@ -143,21 +153,14 @@ async fn base_that_the_person_moved_is_merged_before_work_is() {
 async fn squashed_pull_request_is_followed_without_a_conflict() {
     let followed = Followed::new().await;
     let board = &followed.board;
-    let work = async |content: &str| {
-        let task = board.task("Ours").await;
-        board.work(&task, &[("README.md", content)]).await;
-        board.approve(&task).await;
-        merge::merge(&board.context(), &task).await.unwrap();
-        task
-    };
-    let landed = work("ours\n").await;
+    let landed = followed.merged_with("ours\n").await;
     let tip = board.tip(BRANCH).unwrap();
     followed.publish(&tip).await;
     let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks: vec![landed], commits: 1 };
     board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
     followed.push("README.md", "ours\n").await;
     let theirs = followed.push("theirs.txt", "x\n").await;
-    work("ours, later\n").await;
+    followed.merged_with("ours, later\n").await;
     // A server was killed before it recorded the merge.
     let (repository, from) = (board.repository(), board.tip(BRANCH).unwrap());
     let squashed = board.sample.commit_on("main", &[("README.md", Some("ours\n"))], "Ours (#7)");
@@ -179,21 +182,14 @@ async fn squashed_pull_request_is_followed_without_a_conflict() {
 async fn rebased_pull_request_is_followed_without_a_conflict() {
     let followed = Followed::new().await;
     let board = &followed.board;
-    let work = async |content: &str| {
-        let task = board.task("Ours").await;
-        board.work(&task, &[("README.md", content)]).await;
-        board.approve(&task).await;
-        merge::merge(&board.context(), &task).await.unwrap();
-        task
-    };
-    let tasks = vec![work("half\n").await, work("ours\n").await];
+    let tasks = vec![followed.merged_with("half\n").await, followed.merged_with("ours\n").await];
     let tip = board.tip(BRANCH).unwrap();
     followed.publish(&tip).await;
     let merged = MergedPullRequest { tip, base_branch: "main".to_owned(), tasks, commits: 2 };
     board.db.record_merged_pull_request(&board.project.id, merged).await.unwrap();
     followed.push("README.md", "half\n").await;
     let theirs = followed.push("README.md", "ours\n").await;
-    work("ours, later\n").await;
+    followed.merged_with("ours, later\n").await;
     followed.follow().await;
     assert_eq!(followed.sync_task().await, None);
     assert_eq!(followed.file("README.md").as_deref(), Some("ours, later\n"));
