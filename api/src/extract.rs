@@ -148,7 +148,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use domain::board::task::TaskPatch;
-    use domain::wire::NewProject;
+    use domain::wire::{NewProject, ProjectDeletion};
 
     use super::*;
 
@@ -160,7 +160,7 @@ mod tests {
     fn error_names_the_invalid_field() {
         insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": 5}"#), @"title: invalid type: integer `5`, expected a string at line 1 column 11");
         insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": "a", "colour": "red"}"#), @"colour: unknown field `colour`, expected one of `title`, `description`, `issue`, `repo_path`, `base_branch`, `make_base`, `start`, `plan`, `plan_approval`, `review`, `budget_micro_usd`, `profile` at line 1 column 23");
-        insta::assert_snapshot!(refusal::<NewProject>("{}"), @"the body: missing field `title` at line 1 column 2");
+        insta::assert_snapshot!(refusal::<ProjectDeletion>("{}"), @"the body: missing field `title` at line 1 column 2");
         insta::assert_snapshot!(refusal::<NewProject>(r#"["a"]"#), @"the body: it is a list; send an object");
         insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"status": "doing"}"#), @"status: unknown variant `doing`, expected one of `backlog`, `in_progress`, `in_review`, `done`, `cancelled` at line 1 column 18");
         insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"depends_on": ["TASK-001", "x"]}"#), @r#"depends_on[1]: "x" is not a task id: expected something like TASK-001 at line 1 column 32"#);

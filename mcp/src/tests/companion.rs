@@ -81,8 +81,14 @@ async fn wait_ends_with_the_state_the_need_of_a_person_or_the_time() {
     assert!(late.text.ends_with("The time is up. Call wait_for again to keep waiting."), "{}", late.text);
 
     let waiting = done(&client, "wait_for", json!({"task_id": coder.task, "until": "change"}));
-    let moving = async { board.db.stop_task(&Caller::owner(), &coder.task).await.unwrap() };
-    let (waited, _) = tokio::join!(waiting, moving);
+    // Only a change after the call has begun ends it, so changes follow until it has ended.
+    let changing = async {
+        loop {
+            board.db.stop_task(&Caller::owner(), &coder.task).await.unwrap();
+            board.db.start_task(&Caller::owner(), &coder.task).await.unwrap();
+        }
+    };
+    let waited = tokio::select! { waited = waiting => waited, () = changing => unreachable!("the changes do not end") };
     assert_eq!(waited.data["met"], Value::Bool(true), "{}", waited.text);
 
     let out_of_range = refused(&client, "wait_for", json!({"task_id": coder.task, "timeout_seconds": 101})).await;
