@@ -179,7 +179,7 @@ impl WaitReason {
             Self::Paused => "paused by a human".to_owned(),
             Self::Archived => "the project is archived".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
-            Self::PullRequest => "its pull request is open: waiting until it is merged on its host".to_owned(),
+            Self::PullRequest => "its pull request is open on its host".to_owned(),
             Self::Checks => "its checks are running".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Impaired { run, condition } => format!("{run} {}", condition.sentence()),

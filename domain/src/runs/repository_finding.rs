@@ -200,7 +200,7 @@ impl RepositoryFact {
             Self::BaseIsMade { .. } => "Choose another base branch if you do not want a new local one.".to_owned(),
             Self::BaseElsewhere { path, .. } => format!("Name `{path}` as the repository, or switch that checkout to another branch."),
             Self::Submodules { .. } => {
-                "Choose *Fill submodules* under *Prepare worktrees*, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned()
+                "Choose Fill submodules under Prepare worktrees, or run `vibe-relay profile edit PROJECT --submodules true` later.".to_owned()
             }
             Self::Shallow => "Run `git fetch --unshallow` if agents need the history.".to_owned(),
             Self::Converted { .. } => "Nothing to do.".to_owned(),

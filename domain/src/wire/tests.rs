@@ -265,7 +265,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"paused"} paused by a human
     {"is":"archived"} the project is archived
     {"is":"merge_queued"} approved: waiting for the merge
-    {"is":"pull_request"} its pull request is open: waiting until it is merged on its host
+    {"is":"pull_request"} its pull request is open on its host
     {"is":"stopping"} stopping
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara
     {"is":"awaiting_lead","name":"platform/mara"} submitted by platform/mara: waiting for a lead

@@ -82,7 +82,7 @@ fn host_decides_about_an_open_pull_request() {
     assert_eq!(open.actions(), [""; 0]);
     assert_eq!(
         reasons(&open).iter().map(|(_, reason)| reason.as_str()).collect::<Vec<_>>(),
-        ["its pull request is open: waiting until it is merged on its host", "blocked by TASK-001"]
+        ["its pull request is open on its host", "blocked by TASK-001"]
     );
     for ended in [PullRequestState::Merged, PullRequestState::Closed] {
         assert_eq!(state(ended).actions(), ["merge TASK-001"]);

@@ -165,6 +165,7 @@ pub(crate) fn meta(card: &Card, time: impl Fn(Timestamp) -> String, elsewhere: O
         CardState::Done if card.is_merged() => format!("Merged {}", time(card.updated_at)),
         CardState::Done => format!("Done {}", time(card.updated_at)),
         CardState::Cancelled => card.cancel_reason.map_or("Cancelled", |reason| cancel_label(reason).0).to_owned(),
+        CardState::Approved if card.awaits_pull_request() => "Open on its host".to_owned(),
         CardState::Approved => "Merges next".to_owned(),
         _ if card.run.as_ref().is_some_and(|run| run.stopping) => format!("{kind} is stopping"),
         CardState::Working if card.run.is_none() => card.wait_reason.as_ref().map_or_else(String::new, |why| waiting(why, &time)),

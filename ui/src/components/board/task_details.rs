@@ -94,7 +94,7 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
 #[component]
 fn PullRequest(known: TaskPullRequest) -> impl IntoView {
     view! {
-        <dt>"Pull request"</dt>
+        <dt>"On its host"</dt>
         <dd>
             <PullRequestLink address=known.address />
             " "

@@ -18,14 +18,29 @@ pub(crate) fn state_label(status: &PullRequestStatus) -> String {
 pub(crate) fn PullRequestLink(address: String) -> impl IntoView {
     address.starts_with("https://").then(|| {
         view! {
-            <a href=address target="_blank" rel="noopener noreferrer" on:click=|event| event.stop_propagation()>"Pull request"</a>
+            <a href=address.clone() target="_blank" rel="noopener noreferrer" on:click=|event| event.stop_propagation()>
+                {link_label(&address)}
+            </a>
         }
     })
+}
+
+/// Names a pull request by the number at the end of its address.
+fn link_label(address: &str) -> String {
+    let number = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if number.parse::<u64>().is_ok() { format!("Pull request #{number}") } else { "Pull request".to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn link_has_the_number_of_the_pull_request() {
+        assert_eq!(link_label("https://github.com/ann/shop/pull/7"), "Pull request #7");
+        assert_eq!(link_label("https://gitlab.com/ann/shop/-/merge_requests/12/"), "Pull request #12");
+        assert_eq!(link_label("https://example.org/changes/a1"), "Pull request");
+    }
 
     #[test]
     fn state_says_how_often_findings_came_back() {

@@ -6,6 +6,8 @@ use domain::board::project::summary::{AgentAtWork, TaskCounts};
 use domain::board::status::CancelReason;
 use domain::id::{ProjectId, RunId};
 use domain::runs::evidence::Sha;
+use domain::runs::publication::pull_request::PullRequestStatus;
+use domain::runs::publication::task_pull_request::TaskPullRequest;
 
 use super::*;
 use crate::testing;
@@ -72,6 +74,10 @@ fn finished_card_says_how_it_ended() {
     let approved = Some(Sha::from("abc"));
     let queued = Card { approved_sha: approved.clone(), ..card(Status::InReview) };
     assert_eq!(shown(&queued), (CardState::Approved, "Merges next".to_owned()));
+    let address = "https://github.com/ann/shop/pull/7".to_owned();
+    let opened = TaskPullRequest { address, branch: "vr/TASK-001/work".to_owned(), sha: "abc".into(), status: PullRequestStatus::default() };
+    let on_its_host = Card { pull_request: Some(opened), ..queued };
+    assert_eq!(shown(&on_its_host), (CardState::Approved, "Open on its host".to_owned()));
     let merged = Card { approved_sha: approved, ..card(Status::Done) };
     assert_eq!(shown(&merged), (CardState::Done, "Merged 14:05".to_owned()));
 }
