@@ -4,13 +4,15 @@
 //! `.git` folder recorded at project creation as if it were bare, with a private index in memory.
 //! A test reads the sources and finds any other call of an opening function of `git2`.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
-use git2::{ErrorCode, Index, Oid, RepositoryOpenFlags};
+use git2::{ErrorCode, Index, ObjectType, Oid, RepositoryOpenFlags};
 
 use crate::error::{Attempt, RepoError};
 use crate::feature;
+use crate::file_stat::plain_entry;
 
 /// A repository, identified by its common `.git` folder. Holds no open file. Every call opens the repository again, so
 /// this can be stored, cloned and sent between threads, and never uses stale configuration.
@@ -126,6 +128,23 @@ pub(crate) fn tree_index(handle: &git2::Repository, commit: Oid) -> Result<Index
     let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
     let mut index = empty_index()?;
     index.read_tree(&tree).attempting(|| format!("list the files of {commit}"))?;
+    Ok(index)
+}
+
+/// Lists those of `paths` that are files in `commit` in a private index. The cost grows with their number alone.
+pub(crate) fn tree_index_of<'a>(handle: &git2::Repository, commit: Oid, paths: impl IntoIterator<Item = &'a Path>) -> Result<Index, RepoError> {
+    let listing = || format!("list files of {commit}");
+    let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
+    let mut index = empty_index()?;
+    for path in paths {
+        let entry = match tree.get_path(path) {
+            Ok(entry) if entry.kind() == Some(ObjectType::Tree) => continue,
+            Ok(entry) => plain_entry(path.as_os_str().as_bytes(), entry.id(), entry.filemode().cast_unsigned()),
+            Err(error) if error.code() == ErrorCode::NotFound => continue,
+            Err(error) => return Err(error).attempting(listing),
+        };
+        index.add(&entry).attempting(listing)?;
+    }
     Ok(index)
 }
 

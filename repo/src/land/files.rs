@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use domain::runs::land::blocking::BlockingFiles;
 use git2::build::CheckoutBuilder;
-use git2::{Index, IndexEntry, Oid, RepositoryState};
+use git2::{DiffOptions, Index, IndexEntry, Oid, RepositoryState};
 
 use crate::checkout::is_sparse;
 use crate::error::{Attempt, RepoError};
 use crate::filter::Filters;
-use crate::handle::{Repository, find_commit, tree_index};
+use crate::handle::{Repository, find_commit, tree_index_of};
 use crate::land::index::LockedIndex;
 use crate::land::overlap::{ASSUME_UNCHANGED, LandedPath, Overlap, SKIP_WORKTREE};
 
@@ -33,17 +33,17 @@ impl Repository {
         // lost, or a locked index leaves the new files behind as apparent changes.
         let index = LockedIndex::lock(admin, workdir)?;
         let mut draft = index.draft()?;
-        let kept = self.landing_snapshots(&handle, old, new)?.into_iter().map(|commit| tree_index(&handle, commit));
-        let kept = kept.collect::<Result<Vec<_>, _>>()?;
-        let found = self.overlap(workdir, &draft, (tree_index(&handle, old)?, tree_index(&handle, new)?), kept)?;
+        let changed = changed_paths(&handle, old, new)?;
+        let files_of = |commit| tree_index_of(&handle, commit, changed.iter().map(PathBuf::as_path));
+        let kept = self.landing_snapshots(&handle, old, new)?.into_iter().map(files_of).collect::<Result<Vec<_>, _>>()?;
+        let found = self.overlap(workdir, &draft, (files_of(old)?, files_of(new)?), kept)?;
         if !found.blocking.is_empty() || found.landed.is_empty() {
             return Ok(found.blocking);
         }
         let flags = flags_of(&draft, &found);
         let filters = Filters::new(self, &handle);
-        let names = with_attribute_files(&found.landed);
         let landed = |index: &Index| {
-            let files: Vec<IndexEntry> = names.iter().filter_map(|path| index.get_path(path, 0)).collect();
+            let files: Vec<IndexEntry> = changed.iter().filter_map(|path| index.get_path(path, 0)).collect();
             filters.pick(&files, |path| found.is_landed(path))
         };
         let had_conversions = !landed(&draft)?.is_empty();
@@ -75,10 +75,18 @@ impl Repository {
     }
 }
 
-/// The landed paths with the attribute files that say something about them, so that the cost grows with what lands and not with the checkout.
-fn with_attribute_files(landed: &[LandedPath]) -> BTreeSet<PathBuf> {
-    let attributes = landed.iter().flat_map(|landed| landed.path.ancestors().skip(1).map(|folder| folder.join(".gitattributes")));
-    landed.iter().map(|landed| landed.path.clone()).chain(attributes).collect()
+/// The paths that differ between two commits, with the attribute files that say something about them. Folders that are the same in both are
+/// not read, so the cost grows with what lands and not with the checkout.
+fn changed_paths(handle: &git2::Repository, old: Oid, new: Oid) -> Result<BTreeSet<PathBuf>, RepoError> {
+    let comparing = || format!("compare the files of {old} and {new}");
+    let tree = |commit| find_commit(handle, commit)?.tree().attempting(comparing);
+    let diff = handle.diff_tree_to_tree(Some(&tree(old)?), Some(&tree(new)?), Some(DiffOptions::new().include_typechange(true)));
+    let diff = diff.attempting(comparing)?;
+    let paths = diff.deltas().filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()).map(Path::to_path_buf));
+    let mut changed: BTreeSet<PathBuf> = paths.collect();
+    let attributes: Vec<PathBuf> = changed.iter().flat_map(|path| path.ancestors().skip(1).map(|folder| folder.join(".gitattributes"))).collect();
+    changed.extend(attributes);
+    Ok(changed)
 }
 
 fn limited_to<'a>(landed: impl Iterator<Item = &'a LandedPath>) -> CheckoutBuilder<'static> {
