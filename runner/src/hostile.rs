@@ -173,7 +173,7 @@ impl Hostile {
         let landed = self.board.land().await.unwrap();
         assert!(matches!(landed, LandOutcome::Landed { .. }), "{landed:?}");
         let tip = self.board.tip("main").unwrap();
-        let undo = UndoRequest { base_branch: "main", project_branch: BRANCH, landed: &tip, before: &before, workdir: sample.top() };
+        let undo = UndoRequest { base_branch: "main", project_branch: BRANCH, tip: &tip, landed: &tip, before: &before, workdir: sample.top() };
         assert_eq!(self.board.repository().undo_landing(undo).unwrap(), UndoOutcome::Undone);
         sample.configure("core.sparseCheckout", "true");
         write_in(&sample.git_dir(), "info/sparse-checkout", "/*\n");

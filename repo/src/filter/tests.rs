@@ -163,7 +163,7 @@ fn landing_and_its_undo_write_converted_files() {
     assert!(matches!(sample.land(), LandOutcome::Landed { fast_forward: true, .. }));
     assert_eq!([read(top, "dir/a.key"), sample.stored(&tip, "dir/a.key")], ["retreat\n", "ergerng\n"]);
     assert_eq!(filtered(top, &["status", "--porcelain"]), "");
-    let undo = UndoRequest { base_branch: "main", project_branch: PROJECT, landed: &tip, before: &sample.head, workdir: top };
+    let undo = UndoRequest { base_branch: "main", project_branch: PROJECT, tip: &tip, landed: &tip, before: &sample.head, workdir: top };
     assert_eq!(sample.repository.undo_landing(undo).unwrap(), UndoOutcome::Undone);
     assert_eq!(read(top, "dir/a.key"), TEXT);
     assert_eq!(filtered(top, &["status", "--porcelain"]), "");

@@ -237,7 +237,7 @@ impl Life<'_> {
         assert!(matches!(landed, LandOutcome::Landed { fast_forward: true, .. }), "{landed:?}");
         let tip = self.tip("main");
         repository.past_landing(&base, &tip).unwrap();
-        let undo = UndoRequest { base_branch: "main", project_branch: PROJECT, landed: &tip, before: &base, workdir };
+        let undo = UndoRequest { base_branch: "main", project_branch: PROJECT, tip: &tip, landed: &tip, before: &base, workdir };
         assert_eq!(repository.undo_landing(undo).unwrap(), UndoOutcome::Undone);
         sample.configure("core.sparseCheckout", "true");
         write_in(&sample.git_dir(), "info/sparse-checkout", "/*\n");

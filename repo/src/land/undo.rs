@@ -19,6 +19,8 @@ pub struct UndoRequest<'a> {
     pub base_branch: &'a str,
     /// The project branch. It may be on a remote, because it keeps the commits.
     pub project_branch: &'a str,
+    /// Its tip, at which it is created again if somebody removed it after the landing. Otherwise no branch would have the commits.
+    pub tip: &'a Sha,
     /// The tip of the base branch after the landing.
     pub landed: &'a Sha,
     /// The tip of the base branch before it.
@@ -48,7 +50,7 @@ impl Repository {
     /// # Errors
     /// As [`Repository::land`].
     pub fn undo_landing(&self, request: UndoRequest<'_>) -> Result<UndoOutcome, RepoError> {
-        let UndoRequest { base_branch, project_branch, landed, before, workdir } = request;
+        let UndoRequest { base_branch, project_branch, landed, before, workdir, tip: project_tip } = request;
         let handle = self.handle()?;
         let (landed, before) = (oid(landed)?, find_commit(&handle, oid(before)?)?.id());
         let found = tip(&handle, base_branch)?;
@@ -65,6 +67,9 @@ impl Repository {
         let (own, others): (Vec<_>, Vec<_>) = self.occupied_by_people(base_branch)?.into_iter().partition(|checkout| checkout.is_at(workdir));
         if let Some(other) = others.into_iter().next() {
             return Ok(UndoOutcome::CheckedOutElsewhere { path: other.workdir });
+        }
+        if self.ref_sha(project_branch)?.is_none() {
+            self.move_ref(project_branch, None, project_tip, "vibe-relay: restored for the undo of a landing")?;
         }
         for checkout in own {
             let files = self.write_landed_files(&checkout.admin, workdir, landed, before)?;

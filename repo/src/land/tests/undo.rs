@@ -17,7 +17,7 @@ fn landed() -> (TestRepository, String, String) {
 
 fn undo((sample, before, landed): &(TestRepository, String, String)) -> UndoOutcome {
     let (base_branch, project_branch, workdir) = ("main", PROJECT, sample.top());
-    sample.repository().undo_landing(UndoRequest { base_branch, project_branch, landed, before, workdir }).unwrap()
+    sample.repository().undo_landing(UndoRequest { base_branch, project_branch, tip: landed, landed, before, workdir }).unwrap()
 }
 
 #[test]
@@ -33,6 +33,16 @@ fn undo_brings_the_branch_and_the_files_back() {
     let files = ["src/a.rs", "src/new.rs", "gone.txt"].map(|path| sample.read(path));
     assert_eq!(files.each_ref().map(Option::as_deref), [Some("one\n"), None, Some("gone\n")]);
     assert_eq!(undo(&landed), UndoOutcome::Undone, "an unrecorded one is repeated");
+    assert!(matches!(land(sample), LandOutcome::Landed { fast_forward: true, .. }), "it can land again");
+}
+
+#[test]
+fn undo_creates_the_project_branch_again_if_it_was_removed() {
+    let landed = landed();
+    let sample = &landed.0;
+    sample.delete_branch(PROJECT);
+    assert_eq!(undo(&landed), UndoOutcome::Undone);
+    assert_eq!(git(sample.top(), &["rev-parse", PROJECT]), landed.2, "no other branch has the commits");
     assert!(matches!(land(sample), LandOutcome::Landed { fast_forward: true, .. }), "it can land again");
 }
 

@@ -50,6 +50,7 @@ async fn undo_and_record(db: Db, caller: Caller, id: ProjectId, asked: Option<i6
         let request = UndoRequest {
             base_branch: &landing.base_branch,
             project_branch: &project.integration_branch,
+            tip: &landing.tip,
             landed: &landing.sha,
             before: &landing.before_sha,
             workdir: Path::new(&project.repo_path),
