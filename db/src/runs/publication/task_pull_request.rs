@@ -23,7 +23,7 @@ use crate::error::Result;
 /// The approved tasks whose pull request is open. The index has no other than those in review.
 pub(crate) const FOLLOWED: &str = "SELECT t.id FROM tasks t JOIN projects p ON p.id = t.project_id
   WHERE t.status = 'in_review' AND t.pull_request -> 'status' ->> 'state' = 'open' AND t.approved_sha IS NOT NULL
-    AND t.attention IS NULL AND p.archived_at IS NULL ORDER BY t.id";
+    AND (t.attention IS NULL OR t.attention ->> 'kind' = 'pull_request') AND p.archived_at IS NULL ORDER BY t.id";
 
 impl Db {
     /// Lists the tasks whose pull request their host decides about. The cost grows with these alone.
@@ -123,7 +123,9 @@ impl Db {
                 if state == PullRequestState::Closed {
                     return ask_person(tx, &task, &format!("Somebody closed {address} without merging it. Press Retry to open another one, send the task back with what to change, or cancel it.")).await;
                 }
-                Ok(())
+                // The person was asked to look, and merged it.
+                attention::clear(tx, &Caller::Runner, &task.card.project_id, &id).await?;
+                task_changed(tx, &Caller::Runner, &task.card.project_id, &id).await
             })
         })
         .await

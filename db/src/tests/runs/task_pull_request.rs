@@ -67,9 +67,13 @@ async fn open_pull_request_is_followed_while_its_commit_is_approved() {
     db.flag_task_pull_request(&task, vec!["review 1".to_owned()], "test failed").await.unwrap();
     let card = store.card(&task).await;
     assert_eq!((card.attention.unwrap().kind, card.pull_request.unwrap().status.sent_back), (AttentionKind::PullRequest, 0));
-    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), []);
+    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), std::slice::from_ref(&task), "the person may merge it on its host");
     db.retry_task(human, &task, RetryOptions::default()).await.unwrap();
-    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), [task]);
+    assert_eq!(db.tasks_in_pull_requests().await.unwrap(), std::slice::from_ref(&task));
+    db.flag_task_pull_request(&task, Vec::new(), "It conflicts").await.unwrap();
+    db.end_task_pull_request(&task, PullRequestState::Merged).await.unwrap();
+    let card = store.card(&task).await;
+    assert!(card.attention.is_none() && card.was_merged_on_host(), "nothing keeps its merge step from finishing it");
     store.check_fold().await;
 }
 

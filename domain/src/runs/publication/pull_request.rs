@@ -61,6 +61,8 @@ pub struct PullRequestNews {
     pub state: PullRequestState,
     /// The tip of its branch on the host.
     pub head: Sha,
+    /// Whether the host cannot merge it, because the base branch changed the same lines.
+    pub has_conflicts: bool,
     pub failed_checks: Vec<FailedCheck>,
     /// Remarks of people who may write to the repository. Those of others lead to no work of an agent.
     pub remarks: Vec<Remark>,
@@ -107,7 +109,7 @@ pub enum NextStep {
     Closed,
     /// These checks and remarks, by their keys, come back as a task.
     SendBack { seen: Vec<String>, checks: Vec<FailedCheck>, remarks: Vec<Remark> },
-    /// They came back often enough.
+    /// They came back often enough, or it conflicts with its base branch.
     AskPerson { seen: Vec<String>, detail: String },
 }
 
@@ -129,7 +131,10 @@ impl PullRequestStatus {
         let remarks: Vec<Remark> = news.remarks.iter().filter(|remark| is_new(&remark.id)).take(MAX_IN_A_TASK).cloned().collect();
         let seen: Vec<String> = checks.iter().map(|check| check.key(&news.head)).chain(remarks.iter().map(|remark| remark.id.clone())).collect();
         if seen.is_empty() {
-            return NextStep::Wait;
+            let conflict = format!("conflict {}", short(&news.head));
+            let is_told = !news.has_conflicts || news.head != *pushed || !is_new(&conflict);
+            let detail = "Its host cannot merge it, because it conflicts with its base branch".to_owned();
+            return if is_told { NextStep::Wait } else { NextStep::AskPerson { seen: vec![conflict], detail } };
         }
         if self.sent_back < MAX_SENT_BACK {
             return NextStep::SendBack { seen, checks, remarks };
@@ -208,7 +213,24 @@ mod tests {
 
     fn news(state: PullRequestState, checks: &[&str], remarks: &[&str]) -> PullRequestNews {
         let (failed_checks, remarks) = (checks.iter().map(|name| check(name)).collect(), remarks.iter().map(|id| remark(id)).collect());
-        PullRequestNews { state, head: "a123456789".to_owned(), failed_checks, remarks }
+        PullRequestNews { state, head: "a123456789".to_owned(), has_conflicts: false, failed_checks, remarks }
+    }
+
+    #[test]
+    fn conflict_with_the_base_needs_a_person_once_for_each_commit() {
+        let (pushed, other) = ("a123456789".to_owned(), "b1".to_owned());
+        let mut known = PullRequestStatus::default();
+        let conflicting = PullRequestNews { has_conflicts: true, ..news(PullRequestState::Open, &[], &[]) };
+        assert_eq!(known.next_step(&conflicting, &other, false), NextStep::Wait, "a newer commit is on its way");
+        let NextStep::AskPerson { seen, detail } = known.next_step(&conflicting, &pushed, false) else { panic!() };
+        assert_eq!(
+            (seen.as_slice(), detail.as_str()),
+            (["conflict a123456".to_owned()].as_slice(), "Its host cannot merge it, because it conflicts with its base branch")
+        );
+        known.seen = seen;
+        assert_eq!(known.next_step(&conflicting, &pushed, false), NextStep::Wait);
+        let failed = PullRequestNews { has_conflicts: true, ..news(PullRequestState::Open, &["test"], &[]) };
+        assert!(matches!(known.next_step(&failed, &pushed, false), NextStep::SendBack { .. }), "a coder can go on with the rest");
     }
 
     #[test]

@@ -17,7 +17,7 @@ const COMMENT_CHARACTERS: usize = 1_500;
 
 /// Returns the text of the pull request of a project: its goal, the tasks whose work it has, and the issues that it closes.
 pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) -> String {
-    let goal = project.description.as_deref().map(|goal| goal.trim().chars().take(GOAL_CHARACTERS).collect());
+    let goal = project.description.as_deref().map(beginning);
     let named = tasks.iter().take(MAX_TASKS).map(line);
     let mut list: Vec<String> = named.collect();
     if let Some(more) = tasks.len().checked_sub(MAX_TASKS).filter(|more| *more > 0) {
@@ -35,7 +35,7 @@ pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) 
 
 /// Returns the text of the pull request of a task: its description, the last words of its agents, its checks, and the issues that it closes.
 pub fn task_pull_request_text(card: &Card, description: Option<&str>, comments: &[Comment], closing: &[String]) -> String {
-    let description = description.map(|text| text.trim().chars().take(GOAL_CHARACTERS).collect());
+    let description = description.map(beginning);
     let of_agents = |comment: &&Comment| matches!(comment.author_role, AuthorRole::Coder | AuthorRole::Reviewer | AuthorRole::Agent);
     let mut said: Vec<String> = comments.iter().rev().filter(of_agents).take(MAX_COMMENTS).map(quoted).collect();
     said.reverse();
@@ -51,6 +51,31 @@ pub fn task_pull_request_text(card: &Card, description: Option<&str>, comments: 
         card.id, card.project_id
     );
     [description, said, judged, closing, Some(end)].into_iter().flatten().collect::<Vec<String>>().join("\n\n") + "\n"
+}
+
+/// The beginning of a text. A block of code that the cut leaves open is closed, or it would hide what follows, such as the issues to close.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    let mut kept: String = text.chars().take(GOAL_CHARACTERS).collect();
+    if kept.len() == text.len() {
+        return kept;
+    }
+    let mut open: Option<&str> = None;
+    for line in text[..kept.len()].lines() {
+        let rest = line.trim_start_matches('`');
+        let fence = &line[..line.len() - rest.len()];
+        match open {
+            None if fence.len() >= 3 => open = Some(fence),
+            Some(begun) if fence.len() >= begun.len() && rest.trim().is_empty() => open = None,
+            _ => {}
+        }
+    }
+    kept.push('…');
+    if let Some(fence) = open {
+        kept.push('\n');
+        kept.push_str(fence);
+    }
+    kept
 }
 
 /// A comment as a quotation, so that its headings and lists stay within it.
@@ -102,6 +127,16 @@ mod tests {
         let many: Vec<Card> = (1..=103).map(task).collect();
         let text = pull_request_text(&project(), &many, &[]);
         assert!(text.contains("\n- and 3 more\n") && text.matches("TASK-").count() == MAX_TASKS, "{text}");
+    }
+
+    #[test]
+    fn cut_block_of_code_is_closed_so_that_the_issue_is_too() {
+        let long = format!("Do it.\n\n```` issue 7\n```\n{}\n````\nMore.", "x ".repeat(GOAL_CHARACTERS));
+        let text = task_pull_request_text(&card(2, AgentKind::Coder, Status::InReview), Some(&long), &[], &["Closes #7".to_owned()]);
+        assert!(text.contains("x…\n````\n\nCloses #7\n") || text.contains(" …\n````\n\nCloses #7\n"), "{}", &text[3_900..]);
+        let whole = format!("```\na\n```\n{}", "x ".repeat(GOAL_CHARACTERS));
+        assert!(beginning(&whole).ends_with('…'), "no block is open at the cut");
+        assert_eq!(beginning(" short\n```\n"), "short\n```");
     }
 
     #[test]

@@ -58,6 +58,10 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>)
         missing => {
             let base = &step.project.base_branch;
             let detail = match missing {
+                _ if step.project.fetch_problem.is_some() => {
+                    let problem = step.project.fetch_problem.as_ref().map_or("", |problem| problem.detail.as_str());
+                    format!("Its pull request was merged, but the upstream of {base} cannot be fetched: {problem}. Press Retry once it can.")
+                }
                 Proof::NotFollowed => format!(
                     "Its pull request was merged, but the project branch could not follow {base} yet. See to the task that merges {base}, or to its checks; then press Retry."
                 ),

@@ -3,17 +3,19 @@
 //!
 //! Must not decide what follows from what a host says; `domain` does.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use db::{Db, MergedPullRequest};
+use domain::board::attention::AttentionKind;
 use domain::board::project::Project;
 use domain::id::TaskId;
 use domain::runs::evidence::Sha;
 use domain::runs::publication::attribution::{TaskWork, task_concerned};
 use domain::runs::publication::pull_request::{NextStep, PullRequestState, task_about};
 use domain::runs::publication::{Publication, PublicationTarget};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::host::Host;
 use super::{Carrier, Tools, delete_branch, lfs, push, task};
@@ -21,6 +23,8 @@ use crate::runs::checkout::{CheckoutError, with_files};
 
 /// The pause between two looks at all open pull requests.
 const INTERVAL: Duration = Duration::from_secs(60);
+/// How long a host may fail to answer about a task before a person has to look.
+const SILENCE: Duration = Duration::from_mins(15);
 /// Commits that are counted.
 const MAX_COUNTED: usize = 10_000;
 /// The newest commits of a task by which findings can name it.
@@ -28,8 +32,9 @@ const MAX_NAMED: usize = 100;
 
 /// Looks at the open pull requests until the store closes. Without one, it costs a look at an empty index.
 pub(crate) async fn run(db: Db) {
+    let mut silent = HashMap::new();
     loop {
-        match follow_all(&db, &Tools::installed()).await {
+        match follow_all(&db, &Tools::installed(), &mut silent).await {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(%error, "the open pull requests were not read; that is tried again"),
             Ok(()) => {}
@@ -38,16 +43,30 @@ pub(crate) async fn run(db: Db) {
     }
 }
 
-async fn follow_all(db: &Db, tools: &Tools) -> db::Result<()> {
+async fn follow_all(db: &Db, tools: &Tools, silent: &mut HashMap<TaskId, Instant>) -> db::Result<()> {
     for project in db.followed_projects().await? {
         // One host that does not answer must not keep the others from being asked.
         if let Err(error) = follow(db, tools, &project).await {
             tracing::warn!(project = %project.id, %error, "the pull request was not followed; that is tried again");
         }
     }
-    for id in db.tasks_in_pull_requests().await? {
-        if let Err(error) = task::follow(db, tools, &id).await {
-            tracing::warn!(task = %id, %error, "the pull request was not followed; that is tried again");
+    follow_tasks(db, tools, silent, SILENCE).await
+}
+
+/// Looks at the pull requests of tasks. `silent` has those whose host did not answer, since when; after `limit`, a person has to look.
+pub(super) async fn follow_tasks(db: &Db, tools: &Tools, silent: &mut HashMap<TaskId, Instant>, limit: Duration) -> db::Result<()> {
+    let followed = db.tasks_in_pull_requests().await?;
+    silent.retain(|id, _| followed.contains(id));
+    for id in followed {
+        let Err(error) = task::follow(db, tools, &id).await else {
+            silent.remove(&id);
+            continue;
+        };
+        tracing::warn!(task = %id, %error, "the pull request was not followed; that is tried again");
+        let since = *silent.entry(id.clone()).or_insert_with(Instant::now);
+        if since.elapsed() >= limit && db.card(&id).await?.attention.is_none() {
+            let detail = format!("Its pull request cannot be read: {error}. It is asked again each minute. Press Retry once that is repaired.");
+            db.request_attention(&id, AttentionKind::PullRequest, &detail).await?;
         }
     }
     Ok(())

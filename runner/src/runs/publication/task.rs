@@ -8,7 +8,7 @@ use db::Db;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::TaskId;
-use domain::runs::evidence::Sha;
+use domain::runs::evidence::{Sha, short};
 use domain::runs::publication::issue::{closing_lines, part_of};
 use domain::runs::publication::pull_request::{NextStep, PullRequestState, task_about};
 use domain::runs::publication::task_pull_request::TaskPullRequest;
@@ -20,15 +20,16 @@ use super::host::{Host, NewPullRequest};
 use super::{Carrier, NO_REPOSITORY, Tools, delete_branch, lfs, push};
 use crate::runs::checkout::with_files;
 
-/// Pushes the approved commit `sha` of a task to a branch of its own name, and opens the pull request for it unless it is open. Repeating it
-/// is harmless.
+/// Pushes the approved commit `sha` of a task to a branch of its own, and opens the pull request for it unless it is open. Repeating it is
+/// harmless.
 ///
 /// # Errors
 /// When the base branch follows no remote, a program is missing or failed, or the task is no longer approved at `sha`.
 pub(crate) async fn open(db: &Db, tools: &Tools, project: &Project, task: &Task, sha: &Sha) -> db::Result<()> {
     let id = &task.card.id;
-    // The branch was removed only if the work was merged.
-    let branch = task.branch.clone().unwrap_or_default();
+    let open = task.card.pull_request.as_ref().filter(|known| known.is_open());
+    // Other boards number their tasks in the same way and may push to the same remote. A branch whose pull request ended may be gone.
+    let branch = open.map_or_else(|| format!("{}-{}", task.branch.as_deref().unwrap_or(id.as_str()), short(sha)), |known| known.branch.clone());
     let target = target(project, &branch).await?;
     let carrier = Carrier::at(db, id.as_str());
     let host = Host::choose(tools, &target, &carrier.folder).map_err(|refusal| match refusal {
@@ -43,7 +44,7 @@ pub(crate) async fn open(db: &Db, tools: &Tools, project: &Project, task: &Task,
     let text = task_pull_request_text(&task.card, task.description.as_deref(), &db.comments(id).await?, &closing);
     let carrier = carrier.create(project).await?;
     let new = NewPullRequest { branch: &target.branch, base_branch: &target.base_branch, title: &task.card.title, text: &text };
-    let known = task.card.pull_request.as_ref().filter(|known| known.branch == target.branch).map(|known| &known.sha);
+    let known = open.map(|known| &known.sha);
     let opened = publish(git, &host, (project, &target, &carrier.folder), (known, sha), new).await;
     carrier.remove().await;
     db.record_task_pull_request(id, sha, &target.branch, &opened?).await.map(drop)
@@ -82,12 +83,13 @@ pub(crate) async fn follow(db: &Db, tools: &Tools, id: &TaskId) -> Result<(), Fo
     let target = target(&project, &branch).await?;
     let host = Host::choose(tools, &target, Path::new(NO_REPOSITORY)).map_err(|refusal| FollowError::Host(refusal.to_string()))?;
     let news = host.news(&address).await.map_err(FollowError::Host)?;
-    match status.next_step(&news, &sha, false) {
+    // A person who was asked to look may merge or close it there.
+    match status.next_step(&news, &sha, task.card.attention.is_some()) {
         NextStep::Wait => {}
         NextStep::Merged => db.end_task_pull_request(id, PullRequestState::Merged).await?,
         NextStep::Closed => db.end_task_pull_request(id, PullRequestState::Closed).await?,
         NextStep::AskPerson { seen, detail } => {
-            db.flag_task_pull_request(id, seen, &format!("{detail}. Look at {address}, then press Retry.")).await?;
+            db.flag_task_pull_request(id, seen, &format!("{detail}. Look at {address}, then press Retry, or send the task back.")).await?;
         }
         NextStep::SendBack { seen, mut checks, remarks } => {
             host.read_logs(&mut checks).await;

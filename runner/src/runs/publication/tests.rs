@@ -93,7 +93,7 @@ async fn branch_is_pushed_and_its_pull_request_opened_once() {
     assert_eq!((Some(&second.sha), Some(second.sha.clone())), (project.integration_head.as_ref(), published.pushed()));
     let file = published.board.db.folder().join("publishing/PROJ-001.git/pull-request.md");
     insta::assert_snapshot!(published.calls().replace(file.to_str().unwrap(), "FILE"), @r"
-    pr list --repo github.example/ann/site --head vibe-relay/PROJ-001 --state open --json url --jq .[0].url
+    pr list --repo github.example/ann/site --head vibe-relay/PROJ-001 --state open --json url,isCrossRepository --jq [.[] | select(.isCrossRepository | not)][0].url
     pr create --repo github.example/ann/site --head vibe-relay/PROJ-001 --base main --title Board --body-file FILE
     ");
     assert!(!file.exists(), "the folder of the push is removed");

@@ -12,13 +12,16 @@ use super::{Host, NewPullRequest, address_in, number_of};
 /// The file with the text of a pull request.
 const TEXT_FILE: &str = "pull-request.md";
 /// The fields of a pull request.
-const VIEW_FIELDS: &str = "state,headRefOid,statusCheckRollup,reviews,comments";
+const VIEW_FIELDS: &str = "state,headRefOid,mergeable,statusCheckRollup,reviews,comments";
+/// The fields by which an open pull request is found, and the address of the first that is not from a fork: others can name their branches alike.
+const LIST_FIELDS: &str = "url,isCrossRepository";
+const OWN_ADDRESS: &str = "[.[] | select(.isCrossRepository | not)][0].url";
 /// The relations to a repository of people who may write to it. The text of others leads to no work.
 const WRITERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 pub(super) async fn open(host: &Host, new: NewPullRequest<'_>) -> Result<String, String> {
     let about = ["--repo", &host.repository, "--head", new.branch];
-    let open = host.run(&[&["pr", "list"], &about[..], &["--state", "open", "--json", "url", "--jq", ".[0].url"]].concat()).await?;
+    let open = host.run(&[&["pr", "list"], &about[..], &["--state", "open", "--json", LIST_FIELDS, "--jq", OWN_ADDRESS]].concat()).await?;
     if let Some(address) = address_in(&open) {
         return Ok(address);
     }
@@ -35,6 +38,8 @@ pub(super) async fn open(host: &Host, new: NewPullRequest<'_>) -> Result<String,
 struct View {
     state: State,
     head_ref_oid: String,
+    #[serde(default)]
+    mergeable: String,
     #[serde(default)]
     status_check_rollup: Vec<Check>,
     #[serde(default)]
@@ -127,6 +132,7 @@ pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, 
             State::Closed => PullRequestState::Closed,
         },
         head: view.head_ref_oid,
+        has_conflicts: view.mergeable == "CONFLICTING",
         failed_checks: view.status_check_rollup.iter().filter_map(failed).collect(),
         remarks,
     })

@@ -15,13 +15,16 @@ const DEVELOPER: u32 = 30;
 #[derive(Deserialize)]
 struct Listed {
     web_url: String,
+    source_project_id: u64,
+    target_project_id: u64,
 }
 
 pub(super) async fn open(host: &Host, new: NewPullRequest<'_>) -> Result<String, String> {
     let repository = format!("https://{}", host.repository);
     let about = ["--repo", &repository, "--source-branch", new.branch];
     let open: Vec<Listed> = host.json(&[&["mr", "list"], &about[..], &["--output", "json"]].concat()).await?;
-    if let Some(open) = open.into_iter().next() {
+    // Those of forks can name their branches alike.
+    if let Some(open) = open.into_iter().find(|listed| listed.source_project_id == listed.target_project_id) {
         return Ok(open.web_url);
     }
     let create =
@@ -34,6 +37,8 @@ pub(super) async fn open(host: &Host, new: NewPullRequest<'_>) -> Result<String,
 struct View {
     state: String,
     sha: String,
+    #[serde(default)]
+    has_conflicts: bool,
     head_pipeline: Option<Pipeline>,
 }
 
@@ -114,6 +119,7 @@ pub(super) async fn news(host: &Host, address: &str) -> Result<PullRequestNews, 
             _ => PullRequestState::Open,
         },
         head: view.sha,
+        has_conflicts: view.has_conflicts,
         failed_checks: failed_checks
             .into_iter()
             .map(|job| FailedCheck { name: job.name, address: job.web_url, run: Some(job.id.to_string()), log: String::new() })

@@ -72,8 +72,8 @@ async fn red_check_comes_back_as_a_task_twice_and_then_needs_a_person() {
     assert_eq!((task.card.title.as_str(), task.card.status, task.card.held_by), ("Fix the check “test” of the pull request", Status::Backlog, None));
     assert!(task.description.unwrap().contains("error: it is red"));
     insta::assert_snapshot!(published.calls(), @r"
-    pr view https://github.example/ann/site/pull/7 --json state,headRefOid,statusCheckRollup,reviews,comments
-    pr view https://github.example/ann/site/pull/7 --json state,headRefOid,statusCheckRollup,reviews,comments
+    pr view https://github.example/ann/site/pull/7 --json state,headRefOid,mergeable,statusCheckRollup,reviews,comments
+    pr view https://github.example/ann/site/pull/7 --json state,headRefOid,mergeable,statusCheckRollup,reviews,comments
     run view 42 --repo github.example/ann/site --log-failed
     ");
     assert_eq!(published.follow_once().await, status, "nothing happens while the task is open");

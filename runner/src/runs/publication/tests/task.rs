@@ -1,5 +1,8 @@
 //! Pull requests of single tasks, with a bare remote that somebody else merges on, and a stand-in for `gh`.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use domain::board::attention::AttentionKind;
 use domain::board::comment::AuthorRole;
 use domain::board::project::ProjectStatus;
@@ -17,6 +20,7 @@ use super::*;
 use crate::fixture::git;
 use crate::process::Programs;
 use crate::runs::merge::merge_with;
+use crate::runs::publication::follow::follow_tasks;
 use crate::runs::publication::task::follow;
 use crate::runs::run::RunContext;
 
@@ -92,7 +96,7 @@ impl ByTask {
 
     /// Lets the host merge a task in its own way.
     async fn host_merges(&self, task: &Task, how: &[&str]) {
-        let branch = format!("origin/{}", task.branch.as_ref().unwrap());
+        let branch = format!("origin/{}", task.card.pull_request.as_ref().unwrap().branch);
         for arguments in [&["fetch", "-q"][..], &["reset", "-q", "--hard", "origin/main"], &[how, &[&branch]].concat()] {
             git(&self.host, arguments).await;
         }
@@ -115,7 +119,7 @@ impl ByTask {
     }
 
     fn pushed(&self, task: &Task) -> Option<Sha> {
-        self.remote_tip(task.branch.as_ref().unwrap())
+        self.remote_tip(&task.card.pull_request.as_ref()?.branch)
     }
 }
 
@@ -136,12 +140,12 @@ async fn approved_task_is_pushed_and_opened_instead_of_merged() {
     let main = board.tip("main");
     let task = by_task.step(&id).await;
     let opened = task.card.pull_request.clone().unwrap();
-    assert_eq!((opened.address, opened.branch, opened.sha.clone()), (format!("{ADDRESS}/pull/7"), task.branch.clone().unwrap(), sha.clone()));
+    let branch = format!("vr/TASK-001/work-{}", &sha[..7]);
+    assert_eq!((opened.address, opened.branch.clone(), opened.sha.clone()), (format!("{ADDRESS}/pull/7"), branch.clone(), sha.clone()));
     assert!(task.card.awaits_pull_request() && task.merged_sha.is_none(), "it waits where it is");
     assert_eq!((by_task.pushed(&task), board.tip(PROJECT_BRANCH), board.tip("main")), (Some(sha), main.clone(), main), "nothing is merged here");
     let text = fs::read_to_string(board.sample.beside("answers/text")).unwrap();
     assert!(text.contains("It is empty.") && text.contains("\nCloses #3\n") && text.contains("This is TASK-001 of project PROJ-001"), "{text}");
-    let branch = task.branch.as_ref().unwrap();
     let calls = by_task.published.calls();
     assert!(
         calls.contains(&format!("pr create --repo github.example/ann/site --head {branch} --base main --title Add a menu --body-file ")),
@@ -226,9 +230,53 @@ async fn closed_pull_request_needs_a_person_who_can_open_it_again() {
     let closed = by_task.answer(&task, "CLOSED", "").await;
     assert_eq!(closed.card.attention.unwrap().kind, AttentionKind::PullRequest);
     fs::remove_file(by_task.board().sample.beside("answers/open")).unwrap();
+    // Its host offers to remove the branch too.
+    let branch = format!("refs/heads/{}", task.card.pull_request.as_ref().unwrap().branch);
+    git(&by_task.published.remote, &["update-ref", "-d", &branch]).await;
     by_task.board().db.retry_task(&Caller::owner(), &task.card.id, RetryOptions::default()).await.unwrap();
     assert!(by_task.step(&task.card.id).await.card.awaits_pull_request());
     assert_eq!(by_task.published.calls().matches("pr create").count(), 2);
+}
+
+#[tokio::test]
+async fn silent_host_needs_a_person_and_a_merge_there_is_noticed_afterwards() {
+    let mut by_task = ByTask::new().await;
+    let task = by_task.opened(&[("menu.txt", "x")]).await;
+    let id = &task.card.id;
+    let gh = by_task.published.tools.gh.take();
+    let mut silent = HashMap::new();
+    for (limit, asks) in [(Duration::from_hours(1), false), (Duration::ZERO, true)] {
+        follow_tasks(&by_task.board().db, &by_task.published.tools, &mut silent, limit).await.unwrap();
+        assert_eq!(by_task.board().read(id).await.card.attention.is_some(), asks, "{limit:?}");
+    }
+    let detail = by_task.board().read(id).await.card.attention.unwrap().detail;
+    assert!(detail.starts_with("Its pull request cannot be read: gh is not installed"), "{detail}");
+
+    by_task.published.tools.gh = gh;
+    let unchanged = by_task.answer(&task, "OPEN", &red()).await;
+    assert_eq!((unchanged.card.status, unchanged.card.attention.is_some()), (Status::InReview, true), "the person decides first");
+    by_task.host_merges(&task, &["merge", "-q", "--no-ff", "--no-edit"]).await;
+    let merged = by_task.answer(&task, "MERGED", "").await;
+    assert!(merged.card.attention.is_none());
+    follow_tasks(&by_task.board().db, &by_task.published.tools, &mut silent, Duration::ZERO).await.unwrap();
+    assert!(silent.is_empty());
+    assert_eq!(by_task.step(id).await.card.status, Status::Done);
+}
+
+#[tokio::test]
+async fn merge_that_cannot_be_fetched_is_said_so() {
+    let by_task = ByTask::new().await;
+    let task = by_task.opened(&[("menu.txt", "x")]).await;
+    by_task.host_merges(&task, &["merge", "-q", "--no-ff", "--no-edit"]).await;
+    by_task.answer(&task, "MERGED", "").await;
+    let (remote, away) = (by_task.published.remote.clone(), by_task.board().sample.beside("away"));
+    fs::rename(&remote, &away).unwrap();
+    let asked = by_task.step(&task.card.id).await;
+    let detail = asked.card.attention.unwrap().detail;
+    assert!(detail.starts_with("Its pull request was merged, but the upstream of main cannot be fetched: "), "{detail}");
+    fs::rename(&away, &remote).unwrap();
+    by_task.board().db.retry_task(&Caller::owner(), &task.card.id, RetryOptions::default()).await.unwrap();
+    assert_eq!(by_task.step(&task.card.id).await.card.status, Status::Done);
 }
 
 #[tokio::test]
