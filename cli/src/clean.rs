@@ -1,11 +1,15 @@
 //! `vibe-relay clean`: offers what is left of finished work for removal: landed project branches, and folders of ended runs.
 //!
-//! Nothing that would be missed is offered. The runner creates a project branch again when a project gets more work.
+//! Nothing that would be missed is offered. The branch of a project that goes on stays, also when all of it has landed: its runner and the
+//! worktrees of its tasks use it. If a finished project gets more work, the runner creates the branch again.
+//!
+//! The exit code is a failure if something could not be removed, so that a script notices what is left.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
-use domain::board::project::Project;
+use domain::board::project::{Project, ProjectStatus};
 use domain::wire::List;
 use repo::Repository;
 use runner::run_dir::RunDir;
@@ -37,11 +41,11 @@ enum Removal {
     Folder(PathBuf),
 }
 
-/// Prints what can go, and removes it after consent.
+/// Prints what can go, and removes it after consent. The exit code is a failure if something could not be removed.
 ///
 /// # Errors
 /// When the board is not running.
-pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<(), CliError> {
+pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<ExitCode, CliError> {
     let config = settings::config(named)?;
     let client = Client::new(&config)?;
     let mut found = Vec::new();
@@ -57,7 +61,11 @@ pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<(), CliError>
     if !yes && !found.is_empty() {
         output::hint("Nothing was removed. Add --yes to remove all of it. Transcripts on cards end with the folders of their runs.");
     }
-    Ok(())
+    Ok(exit_code(&found))
+}
+
+fn exit_code(found: &[Litter]) -> ExitCode {
+    if found.iter().any(|litter| litter.problem.is_some()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn line(litter: &Litter) -> String {
@@ -69,8 +77,11 @@ fn line(litter: &Litter) -> String {
     format!("{}: {}  {state}", litter.what, litter.place)
 }
 
-/// The project branch, if it exists and its base branch has all of it.
+/// The branch of a project without work left, if it exists and its base branch has all of it.
 fn landed_branch(project: &Project) -> Option<Litter> {
+    if project.status != ProjectStatus::Complete && project.archived_at.is_none() {
+        return None;
+    }
     let tip = project.landed_sha.as_ref().filter(|landed| project.integration_head.as_ref() == Some(*landed))?;
     let git_dir = PathBuf::from(&project.git_dir);
     let repository = Repository::open(&git_dir).ok()?;
@@ -147,7 +158,27 @@ mod tests {
         let mut litter = branch(&sample);
         litter.remove();
         assert!(!litter.removed && line(&litter).contains("kept: "), "{litter:?}");
+        assert_eq!(exit_code(&[branch(&sample), litter]), ExitCode::FAILURE);
+        assert_eq!(exit_code(&[branch(&sample)]), ExitCode::SUCCESS);
         assert!(sample.repository().ref_sha("vibe-relay/PROJ-001").unwrap().is_some());
+    }
+
+    #[test]
+    fn landed_branch_is_offered_once_its_project_is_complete_or_archived() {
+        let sample = TestRepository::new();
+        let head = sample.repository().ref_sha("main").unwrap().unwrap();
+        sample.set_branch("vibe-relay/PROJ-001", &head);
+        let at = "2026-01-31T09:05:00Z";
+        let project = serde_json::json!({
+            "id": "PROJ-001", "title": "Site", "status": "active", "repo_path": sample.top(), "git_dir": sample.git_dir(), "base_branch": "main",
+            "base_head": head, "integration_branch": "vibe-relay/PROJ-001", "integration_head": head, "landed_sha": head, "plan_approval": "auto",
+            "claim_mode": "enforced", "knowledge": "beside", "allowed_access": [], "created_at": at, "updated_at": at,
+        });
+        let project: Project = serde_json::from_value(project).unwrap();
+        assert!(landed_branch(&project).is_none(), "the project goes on");
+        let complete = Project { status: ProjectStatus::Complete, ..project.clone() };
+        let archived = Project { archived_at: Some(project.updated_at), ..project };
+        assert!(landed_branch(&complete).is_some() && landed_branch(&archived).is_some());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod agents;
 pub(crate) mod start;
 
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -55,7 +56,7 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<ExitCode, CliError> {
     checks.insert(0, folders);
     let server = running_board(&config).await;
     let found = server.as_ref().ok().and_then(Option::as_ref);
-    checks.extend(start::checks(&config, None, found.and_then(|(server, _)| port_of(&server.url))).await);
+    checks.extend(start::checks(&config, None, running_port(&config, &server)).await);
     // A running board knows what the owner chose in its dialog.
     let chosen = found.and_then(|(_, info)| info.sandbox.as_ref()?.tier);
     checks.extend(agents::checks(&config, &choose(&config, chosen).await).await);
@@ -89,6 +90,17 @@ fn port_of(url: &str) -> Option<u16> {
     url.rsplit(':').next()?.trim_end_matches('/').parse().ok()
 }
 
+/// The port of the board, also if the board does not answer. One that was killed leaves its address, but nothing listens there.
+fn running_port(config: &Config, running: &Result<Option<(ServerFile, ServerInfo)>, CliError>) -> Option<u16> {
+    match running {
+        Ok(found) => found.as_ref().and_then(|(server, _)| port_of(&server.url)),
+        Err(_) => {
+            let server = server_file::read(&config.db_path).ok().flatten()?;
+            port_of(&server.url).filter(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok())
+        }
+    }
+}
+
 /// The board of this configuration and its answer, if it runs.
 ///
 /// # Errors
@@ -112,5 +124,27 @@ fn board(running: Result<Option<(ServerFile, ServerInfo)>, CliError>) -> CheckRe
     match info.config_notice {
         Some(notice) => CheckResult::Warning(format!("{} (process {}): {notice}", server.url, server.pid)),
         None => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn port_of_a_board_that_does_not_answer_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let silent = Err(CliError::NoAnswer { url: format!("http://{address}"), reason: "it hangs".to_owned() });
+        assert_eq!(running_port(&config, &silent), None, "no server left its address");
+        let server = ServerFile { url: format!("http://{address}"), epoch: "e".to_owned(), pid: 7, secret: "s".to_owned() };
+        server_file::write(&config.db_path, &server).unwrap();
+        assert_eq!(running_port(&config, &silent), Some(address.port()));
+        drop(listener);
+        assert_eq!(running_port(&config, &silent), None, "a killed server holds no port");
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::config::Config;
 
 use crate::error::CliError;
-use crate::settings;
+use crate::settings::{self, CONFIG_FILE};
 
 /// The variables that move the folders.
 pub(crate) const VARIABLES: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
@@ -44,8 +44,9 @@ impl Folders {
         let [config, data, state] = VARIABLES;
         let separate = Self { config: folder(config, ".config"), data: folder(data, ".local/share"), state: folder(state, ".local/state") };
         let single = home.join(SINGLE);
-        // A board that exists must not seem empty because somebody created the other folder.
-        if exists(&separate.data.join(DATABASE)) || !exists(&single) {
+        // An old installation must not seem empty because another board was started, nor a new one because somebody created the old folder.
+        let is_old = exists(&single.join(DATABASE)) || exists(&single.join(CONFIG_FILE));
+        if !is_old && (exists(&separate.data.join(DATABASE)) || !exists(&single)) {
             return separate;
         }
         Self { config: single.clone(), data: single.clone(), state: single }
@@ -99,6 +100,11 @@ mod tests {
         assert!(old.is_single() && old.state == Path::new("/home/ann/.vibe-relay"), "{old:?}");
         let both = chosen(&[], &["/home/ann/.vibe-relay", "/home/ann/.local/share/vibe-relay/vibe-relay.db"]);
         assert_eq!(both.data, Path::new("/home/ann/.local/share/vibe-relay"), "the board that exists is found");
+        for file in ["vibe-relay.db", "vibe-relay.config.json"] {
+            let old = format!("/home/ann/.vibe-relay/{file}");
+            let both = chosen(&[], &["/home/ann/.vibe-relay", &old, "/home/ann/.local/share/vibe-relay/vibe-relay.db"]);
+            assert!(both.is_single(), "an old installation wins: {both:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `vibe-relay hook`: called by Claude Code when an agent starts a helper, edits a file, runs a shell command or shortens its conversation,
 //! and when a helper ends. The board may refuse the start and the edit. Must not know how many helpers are allowed, or who holds a file.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,9 +35,7 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
     if announces_summary(&given) {
-        // A run that an earlier version started has no such file.
-        let text = std::fs::read_to_string(summary_file(mcp_config)).unwrap_or_else(|_| Prompts::default().text(Prompt::Compact).to_owned());
-        output::line(text.trim_end());
+        output::line(summary(mcp_config)?.trim_end());
         return Ok(());
     }
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
@@ -51,6 +49,16 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
         output::line(response);
     }
     Ok(())
+}
+
+/// The text that tells the agent how to shorten its conversation.
+fn summary(mcp_config: &Path) -> Result<String, CliError> {
+    let file = summary_file(mcp_config);
+    match std::fs::read_to_string(&file) {
+        // A run that an earlier version started has no such file.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Prompts::default().text(Prompt::Compact).to_owned()),
+        text => text.map_err(CliError::io(format!("read {}", file.display()))),
+    }
 }
 
 /// The answer about changes of files: nothing if the agent may make them and there is nothing to say. Without the board, no edit is safe. A
@@ -138,6 +146,18 @@ mod tests {
             _ = hook_response(&access, &occasion, HookTimeouts { start: SHORT, end: SHORT }) => {}
         }
         told
+    }
+
+    #[test]
+    fn built_in_summary_replaces_only_a_missing_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mcp_config = folder.path().join("mcp.json");
+        assert_eq!(summary(&mcp_config).unwrap(), Prompts::default().text(Prompt::Compact));
+        let file = summary_file(&mcp_config);
+        std::fs::write(&file, "Mine.").unwrap();
+        assert_eq!(summary(&mcp_config).unwrap(), "Mine.");
+        std::fs::write(&file, b"\xff").unwrap();
+        assert!(summary(&mcp_config).unwrap_err().to_string().contains(&file.display().to_string()));
     }
 
     #[tokio::test]

@@ -37,12 +37,21 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(&config).map_err(|error| CliError::io("write the configuration")(error.into()))?;
     let file = write(root.join(CONFIG_FILE), &format!("{text}\n"))?;
     if prompts && !file.written {
-        output::hint(format!("Add \"prompts_path\": \"{PROMPTS_FOLDER}\" to {}, so that the copies are used.", file.path.display()));
+        output::hint(existing_configuration(&file.path));
     }
     files.push(file);
     output::list(&files, "", |file| format!("{:7} {}", if file.written { "written" } else { "kept" }, file.path.display()));
     output::hint("Next: `vibe-relay serve` in this folder. docs/configuration.md lists every setting.");
     Ok(())
+}
+
+/// Tells what an existing configuration lacks.
+fn existing_configuration(file: &Path) -> String {
+    format!(
+        "Add \"prompts_path\": \"{PROMPTS_FOLDER}\" to {}, so that the copies are used, and \"{PROMPTS_FOLDER}/**\" to its \"protected_paths\", so \
+         that agents cannot change their own instructions unseen.",
+        file.display()
+    )
 }
 
 /// Copies every text that agents read.
@@ -104,6 +113,8 @@ mod tests {
         assert!(!sample.top().join("agents").exists());
         run(sample.top(), true).unwrap();
         assert_eq!(std::fs::read_to_string(sample.top().join(CONFIG_FILE)).unwrap(), written, "it is not overwritten");
+        let hint = existing_configuration(&sample.top().join(CONFIG_FILE));
+        assert!(hint.contains("\"prompts_path\": \"agents\"") && hint.contains("\"agents/**\" to its \"protected_paths\""), "{hint}");
         for prompt in Prompt::ALL {
             assert_eq!(std::fs::read_to_string(sample.top().join("agents").join(prompt.file())).unwrap(), prompt.built_in());
         }

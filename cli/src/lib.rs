@@ -90,7 +90,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Init { path, prompts } => init::run(&path, prompts)?,
         Command::Open { print } => single_threaded()?.block_on(open::run(config, print))?,
         Command::Config(command) => config_file::run(config, &command)?,
-        Command::Clean { yes } => single_threaded()?.block_on(clean::run(config, yes))?,
+        Command::Clean { yes } => return single_threaded()?.block_on(clean::run(config, yes)),
         Command::Uninstall => single_threaded()?.block_on(uninstall::run(config))?,
         Command::Version => output::data(args::VERSION, |version| output::line(format!("vibe-relay {version}"))),
         Command::Completions { shell } => completion::script(shell),

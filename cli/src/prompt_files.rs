@@ -2,6 +2,7 @@
 //!
 //! A file that cannot replace its text is an error: the built-in text in its place would be noticed too late. Must not know what a prompt says.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use domain::config::Config;
@@ -20,7 +21,7 @@ pub(crate) fn read(config: &Config) -> Result<Prompts, CliError> {
     }
     let mut prompts = Prompts::default();
     for prompt in Prompt::ALL {
-        if let Some(path) = file(config, *prompt) {
+        if let Some(path) = file(config, *prompt)? {
             let text = std::fs::read_to_string(&path).map_err(CliError::io(format!("read the prompt {}", path.display())))?;
             let refused = |source| CliError::Prompt { path: path.clone(), source };
             prompts.replace(*prompt, path.clone(), &text).map_err(refused)?;
@@ -30,11 +31,35 @@ pub(crate) fn read(config: &Config) -> Result<Prompts, CliError> {
 }
 
 /// The file that replaces a prompt: the one that is named for its kind of agent, or that in the folder of prompts, or beside the database.
-fn file(config: &Config, prompt: Prompt) -> Option<PathBuf> {
+///
+/// # Errors
+/// When it cannot be said whether there is a file.
+fn file(config: &Config, prompt: Prompt) -> Result<Option<PathBuf>, CliError> {
     let named = AgentKind::ALL.iter().find(|phase| Prompt::from(**phase) == prompt);
     let named = named.and_then(|phase| config.agent(*phase).system_prompt_file.clone());
-    // A link to nothing is a mistake too.
-    named.or_else(|| places(config, prompt).into_iter().find(|path| path.symlink_metadata().is_ok()))
+    if named.is_some() {
+        return Ok(named);
+    }
+    for path in places(config, prompt) {
+        if exists(&path).map_err(CliError::io(format!("look for the prompt {}", path.display())))? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether there is a file. A link to nothing is one, because it is a mistake; a folder that is such a link is an error.
+fn exists(path: &Path) -> io::Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
+                folder.metadata()?;
+            }
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The places where a file may be, in order.
@@ -159,6 +184,12 @@ mod tests {
         std::fs::remove_file(files.path(path)).unwrap();
         std::os::unix::fs::symlink("nowhere", files.path(path)).unwrap();
         assert!(files.error().contains("reminder/resume.md"), "a link to nothing");
+        std::fs::remove_dir_all(files.path("prompts/reminder")).unwrap();
+        std::os::unix::fs::symlink("nowhere", files.path("prompts/reminder")).unwrap();
+        assert!(files.error().starts_with("could not look for the prompt") && files.error().contains("prompts/reminder/"), "{}", files.error());
+        std::fs::remove_file(files.path("prompts/reminder")).unwrap();
+        files.write("prompts/reminder", "Not a folder.");
+        assert!(files.error().contains("prompts/reminder/"), "{}", files.error());
         std::fs::remove_dir_all(files.path("prompts")).unwrap();
         assert!(files.error().starts_with("could not read the folder of prompts"), "{}", files.error());
     }

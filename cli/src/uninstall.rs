@@ -1,5 +1,8 @@
 //! `vibe-relay uninstall`: says what vibe-relay has left on the machine, and how to remove each. Must not remove anything.
 
+mod own_files;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use domain::board::project::Project;
@@ -26,26 +29,34 @@ struct Leftover {
 /// Prints what exists.
 ///
 /// # Errors
-/// When the configuration cannot be read, or a running board does not answer.
+/// When the configuration cannot be read, or a running board refuses.
 pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
     let file = settings::file(named)?;
     let config = settings::config(named)?;
     let mut left = on_disk(&config, file, &service::unit_file()?);
-    let mut complete = false;
-    if let Ok(client) = Client::new(&config) {
-        for path in ["/api/projects", "/api/projects?archived=true"] {
-            let projects: List<Project> = client.get(path).await?;
-            left.extend(projects.items.iter().map(in_repository));
-        }
-        left.dedup();
-        complete = true;
-    }
+    let repositories = repositories(&config).await?;
+    let complete = repositories.is_some();
+    left.extend(repositories.into_iter().flatten().map(in_repository));
     output::list(&left, "vibe-relay has left nothing here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
     output::hint("Nothing was removed. Stop the board first. `vibe-relay rescue list PROJECT` shows work that was never merged.");
     if !complete {
-        output::hint("No board is running, so repositories with branches and worktrees of vibe-relay are not listed.");
+        output::hint("No board answers, so repositories with branches and worktrees of vibe-relay are not listed.");
     }
     Ok(())
+}
+
+/// The repositories of the projects on the running board, each once. None if no board answers: a server that was killed leaves its address.
+async fn repositories(config: &Config) -> Result<Option<BTreeSet<String>>, CliError> {
+    let Ok(client) = Client::new(config) else { return Ok(None) };
+    let mut found = BTreeSet::new();
+    for path in ["/api/projects", "/api/projects?archived=true"] {
+        let projects: List<Project> = match client.get(path).await {
+            Err(CliError::NoAnswer { .. }) => return Ok(None),
+            answer => answer?,
+        };
+        found.extend(projects.items.into_iter().map(|project| project.repo_path));
+    }
+    Ok(Some(found))
 }
 
 fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover> {
@@ -53,13 +64,17 @@ fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover>
         let words: Vec<String> = paths.iter().map(|path| shell_word(&path.display().to_string())).collect();
         format!("rm -r {}", words.join(" "))
     };
-    let board = of_board(&config.db_path);
+    let board = own_files::beside(&config.db_path);
     let mut left = Vec::new();
     if !board.is_empty() {
         let place = config.db_path.parent().unwrap_or(&config.db_path).display().to_string();
         left.push(Leftover { what: "database, tokens and run folders", place, remove: remove(&board) });
     }
-    let places = [("logs", Some(logging::folder(config))), ("worktrees", Some(config.worktrees_path.clone())), ("configuration", file)];
+    let logs = own_files::logs(config);
+    if !logs.is_empty() {
+        left.push(Leftover { what: "logs", place: logging::folder(config).display().to_string(), remove: remove(&logs) });
+    }
+    let places = [("worktrees", Some(config.worktrees_path.clone())), ("configuration", file)];
     let existing = places.into_iter().filter_map(|(what, path)| Some((what, path.filter(|path| path.exists())?)));
     left.extend(existing.map(|(what, path)| Leftover { what, place: path.display().to_string(), remove: remove(&[path]) }));
     let sessions = backend::left_sessions(&config.worktrees_path);
@@ -73,49 +88,31 @@ fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover>
     if unit.exists() {
         left.push(Leftover { what: "service", place: unit.display().to_string(), remove: "vibe-relay service remove".to_owned() });
     }
-    if config.db_path.with_file_name("companion").exists() {
+    if own_files::has_companion(&config.db_path) {
         let remove = "claude mcp remove --scope user vibe-relay".to_owned();
         left.push(Leftover { what: "registration in Claude Code", place: "vibe-relay".to_owned(), remove });
     }
     left
 }
 
-/// The files of a board beside its database, by name: the folder may hold others.
-fn of_board(db_path: &Path) -> Vec<PathBuf> {
-    const BESIDE: [&str; 15] = [
-        "token",
-        "companion",
-        "port",
-        "server.json",
-        "sockets",
-        "runs",
-        "backups",
-        "checks",
-        "previews",
-        "cleanups",
-        "knowledge",
-        "landing",
-        "publishing",
-        "fetching",
-        "code-maps",
-    ];
-    let name = db_path.file_name().unwrap_or_default().to_string_lossy();
-    let own = ["", "-wal", "-shm"].map(|end| db_path.with_file_name(format!("{name}{end}")));
-    let lock = db_path.with_extension("lock");
-    own.into_iter().chain([lock]).chain(BESIDE.map(|name| db_path.with_file_name(name))).filter(|path| path.exists()).collect()
-}
-
-fn in_repository(project: &Project) -> Leftover {
-    let folder = shell_word(&project.repo_path);
+fn in_repository(repo_path: String) -> Leftover {
+    let folder = shell_word(&repo_path);
+    // Branches of people may begin with the same words.
     let remove = format!(
-        "git -C {folder} worktree prune; git -C {folder} for-each-ref --format='delete %(refname)' refs/vibe-relay refs/heads/vibe-relay refs/heads/vr | \
-         git -C {folder} update-ref --stdin"
+        "git -C {folder} worktree prune; git -C {folder} for-each-ref --format='delete %(refname)' refs/vibe-relay 'refs/heads/vr/TASK-*/*' \
+         'refs/heads/vibe-relay/PROJ-*' | git -C {folder} update-ref --stdin"
     );
-    Leftover { what: "branches and kept work in the repository of a project", place: project.repo_path.clone(), remove }
+    Leftover { what: "branches and kept work in the repository of a project", place: repo_path, remove }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use mcp::server_file::{self, ServerFile};
+    use repo::testing::TestRepository;
+    use runner::process;
+
     use super::*;
 
     #[test]
@@ -124,12 +121,39 @@ mod tests {
         let config = Config { db_path: folder.path().join("my board/board.db"), worktrees_path: folder.path().join("trees"), ..Config::default() };
         assert_eq!(on_disk(&config, None, &folder.path().join("unit")), []);
         std::fs::create_dir(folder.path().join("my board")).unwrap();
-        std::fs::write(folder.path().join("my board/companion"), "token").unwrap();
+        settings::write_token(&folder.path().join("my board/companion"), &db::new_token()).unwrap();
         let left = on_disk(&config, None, &folder.path().join("unit"));
         assert_eq!(left.iter().map(|one| one.what).collect::<Vec<_>>(), ["database, tokens and run folders", "registration in Claude Code"]);
         assert!(left[0].remove.starts_with("rm -r '") && left[0].remove.ends_with("/my board/companion'"), "{left:?}");
         std::fs::write(folder.path().join("my board/diary.txt"), "mine").unwrap();
         let left = on_disk(&config, None, &folder.path().join("unit"));
         assert!(!left[0].remove.contains("diary") && !left[0].remove.ends_with("/my board'"), "files of others stay: {left:?}");
+    }
+
+    #[tokio::test]
+    async fn killed_server_is_like_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+        assert_eq!(repositories(&config).await.unwrap(), None);
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+        let server = ServerFile { url: format!("http://{free}"), epoch: "e".to_owned(), pid: 7, secret: "s".to_owned() };
+        server_file::write(&config.db_path, &server).unwrap();
+        settings::token(&config).unwrap();
+        assert!(Client::new(&config).is_ok(), "its address remains");
+        assert_eq!(repositories(&config).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn only_branches_of_tasks_and_projects_are_deleted() {
+        let sample = TestRepository::new();
+        let head = sample.repository().ref_sha("main").unwrap().unwrap();
+        let branches = ["vr/TASK-001/work", "vr/TASK-1000/work-2", "vr/headset", "vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2", "vibe-relay/notes"];
+        branches.iter().for_each(|branch| sample.set_branch(branch, &head));
+        let remove = in_repository(sample.top().display().to_string()).remove;
+        let shell = process::find_program("sh", &std::env::var_os("PATH").unwrap()).unwrap();
+        let ended = process::probe(&shell, &["-c", &remove], Duration::from_secs(30)).await.unwrap();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let left: Vec<&str> = branches.into_iter().filter(|branch| sample.repository().ref_sha(branch).unwrap().is_some()).collect();
+        assert_eq!(left, ["vr/headset", "vibe-relay/notes"]);
     }
 }

@@ -31,8 +31,9 @@ pub(super) fn release() -> io::Result<()> {
 fn advise(mapping: &Mapping) -> io::Result<()> {
     use rustix::mm::{Advice, madvise};
     let start = std::ptr::without_provenance_mut(mapping.start);
-    // SAFETY: The mapping cannot be written and no page of it differs from the file, so a page that is dropped comes back unchanged. It belongs to
-    // the program or a library, which nothing unmaps, so the address still means the same.
+    // SAFETY: The mapping cannot be written, and it has no private copy of a page, neither in memory (`Anonymous`) nor swapped out (`Swap`). So no
+    // page of it differs from the file, and one that is dropped comes back unchanged. It belongs to the program or a library, which nothing
+    // unmaps, so the address still means the same.
     Ok(unsafe { madvise(start, mapping.length, Advice::LinuxDontNeed) }?)
 }
 
@@ -42,19 +43,30 @@ fn advise(_: &Mapping) -> io::Result<()> {
 }
 
 /// The mappings of `/proc/PID/smaps` that may be dropped: those of programs and libraries, which stay where they are for as long as a process lives.
-/// Relocated pages look read-only too, but are copies, which the kernel calls anonymous.
+/// Relocated pages look read-only too, but are copies, which the kernel counts as anonymous while they are in memory, and as swap once they were
+/// written there.
 fn mappings(smaps: &str) -> Vec<Mapping> {
     let code: HashSet<_> = smaps.lines().filter_map(header).filter(|header| header.is_code).map(|header| header.file).collect();
     let mut found = Vec::new();
     let mut candidate = None;
+    // `Swap` comes after `Anonymous`.
+    let mut has_copies = true;
     for line in smaps.lines() {
         if let Some(Header { mapping, file, is_read_only, .. }) = header(line) {
             candidate = (is_read_only && code.contains(&file)).then_some(mapping);
-        } else if line.split_whitespace().eq(["Anonymous:", "0", "kB"]) {
+            has_copies = true;
+        } else if line.starts_with("Anonymous:") {
+            has_copies = !is_zero(line);
+        } else if line.starts_with("Swap:") && !has_copies && is_zero(line) {
             found.extend(candidate.take());
         }
     }
     found
+}
+
+/// Whether a line is `NAME: 0 kB`.
+fn is_zero(line: &str) -> bool {
+    line.split_whitespace().skip(1).eq(["0", "kB"])
 }
 
 /// The first line of a mapping: `START-END PERMISSIONS OFFSET DEVICE INODE PATH`.
@@ -91,17 +103,31 @@ mod tests {
 5600000000-5600003000 r--p 00000000 fd:00 77 /opt/a program
 Rss:                  12 kB
 Anonymous:             0 kB
+AnonHugePages:         0 kB
+Swap:                  0 kB
+SwapPss:               0 kB
 VmFlags: rd mr mw me
 5600003000-5600009000 r-xp 00003000 fd:00 77 /opt/a program
 Anonymous:             0 kB
+Swap:                  0 kB
 5600009000-560000a000 r--p 00009000 fd:00 77 /opt/a program
 Anonymous:             4 kB
+Swap:                  0 kB
 560000a000-560000b000 rw-p 0000a000 fd:00 77 /opt/a program
 Anonymous:             0 kB
+Swap:                  0 kB
+560000b000-560000c000 r--p 0000b000 fd:00 77 /opt/a program
+Anonymous:             0 kB
+Swap:                  4 kB
+SwapPss:               0 kB
+560000c000-560000d000 r--p 0000c000 fd:00 77 /opt/a program
+Swap:                  0 kB
 6600000000-6600001000 r--p 00000000 fd:00 78 /opt/data that may be unmapped
 Anonymous:             0 kB
+Swap:                  0 kB
 7ffd000000-7ffd002000 r-xp 00000000 00:00 0 [vdso]
 Anonymous:             0 kB
+Swap:                  0 kB
 ";
 
     #[test]
