@@ -126,6 +126,12 @@ impl PublicationRefusal {
                 format!("Install the {name} and run `{program} auth login`, or push the branch only and open the pull request yourself.")
             }
             Self::NoProgram { program } => format!("Install {program}, then repeat this."),
+            // As git says that the remote branch has other commits than those that were pushed last.
+            Self::NotPushed { branch, output, .. } if ["stale info", "non-fast-forward", "fetch first"].iter().any(|said| output.contains(said)) => {
+                format!(
+                    "Somebody else pushed to {branch} there. Take those commits into the work, or remove that branch of the remote; then repeat this."
+                )
+            }
             Self::NotPushed { branch, .. } => {
                 format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
             }
@@ -184,6 +190,16 @@ pub fn shown_url(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn push_after_that_of_others_has_its_own_remedy() {
+        let rejected = |output: &str| {
+            let (remote, branch) = ("origin".to_owned(), "vr/TASK-001/work".to_owned());
+            PublicationRefusal::NotPushed { remote, branch, output: output.to_owned() }.hint()
+        };
+        assert!(rejected("! [rejected] work -> work (stale info)").starts_with("Somebody else pushed to vr/TASK-001/work there."));
+        assert!(rejected("fatal: Authentication failed").contains("such as a sign-in"));
+    }
 
     #[test]
     fn repository_is_read_from_the_address_of_a_remote() {

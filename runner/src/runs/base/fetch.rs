@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use db::Db;
@@ -38,6 +38,8 @@ pub(super) enum Freshness {
 struct LastFetch {
     at: Option<Instant>,
     problem: Option<String>,
+    /// Held during a fetch: all fetches of a project use the same folder.
+    exclusive: Arc<tokio::sync::Mutex<()>>,
 }
 
 static LAST: LazyLock<Mutex<HashMap<(PathBuf, String), LastFetch>>> = LazyLock::new(Mutex::default);
@@ -59,7 +61,7 @@ pub(super) async fn fetch(db: &Db, project: &Project, freshness: Freshness) {
 /// Returns why the last fetch failed. Projects with the same base branch share it.
 async fn fetch_if_old(db: &Db, project: &Project, freshness: Freshness) -> Option<String> {
     let key = (PathBuf::from(&project.git_dir), project.base_branch.clone());
-    {
+    let exclusive = {
         let mut fetches = last();
         let known = fetches.entry(key.clone()).or_default();
         let interval = if known.problem.is_some() { INTERVAL_AFTER_FAILURE } else { INTERVAL };
@@ -68,8 +70,11 @@ async fn fetch_if_old(db: &Db, project: &Project, freshness: Freshness) -> Optio
         }
         // Taken now, so that others do not fetch at the same time.
         known.at = Some(Instant::now());
-    }
+        Arc::clone(&known.exclusive)
+    };
+    let exclusive = exclusive.lock().await;
     let problem = try_fetch(db, project).await.err();
+    drop(exclusive);
     let mut fetches = last();
     let known = fetches.entry(key).or_default();
     if let Some(problem) = problem.as_ref().filter(|problem| known.problem.as_ref() != Some(*problem)) {

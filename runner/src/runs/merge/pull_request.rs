@@ -55,6 +55,8 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>)
             }
             recorded
         }
+        // It may have been cancelled or sent back during the checks.
+        _ if !super::is_approved_at(&db.card(id).await?, sha) => Ok(()),
         missing => {
             let base = &step.project.base_branch;
             let detail = match missing {

@@ -39,6 +39,9 @@ impl ByTask {
         let paths = [sample.top(), &remote, &host].map(|path| path.display().to_string());
         git(sample.root(), &["clone", "-q", "--bare", &paths[0], &paths[1]]).await;
         git(sample.root(), &["clone", "-q", &paths[1], &paths[2]]).await;
+        for setting in [["config", "user.name", "Host"], ["config", "user.email", "host@example.org"]] {
+            git(&host, &setting).await;
+        }
         let mut published = Published::on(TestBoard::on(sample).await);
         // `git` fetches from the folder, and its stand-in pushes to it under the address of a host.
         let settings = [
