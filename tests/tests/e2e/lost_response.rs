@@ -54,6 +54,8 @@ async fn plan_is_created_once(mut server: TestServer, moment: KillMoment) {
     for task in ["TASK-002", "TASK-003"] {
         support::open(&server, task);
     }
+    // Reads the description of the interface, which an answer is checked with: later, the server may be killed already.
+    let _: serde_json::Value = server.get("/api/projects").await.unwrap();
     let project = server.project("Letters", Some("Write alpha and beta.")).await.unwrap().id;
     tests::wait_for("the server is killed", || proxy.killed.load(Ordering::SeqCst)).await;
     server.kill().await.unwrap();

@@ -24,7 +24,7 @@ use crate::runs::checkout::{CheckoutError, with_files};
 /// The pause between two looks at all open pull requests.
 const INTERVAL: Duration = Duration::from_secs(60);
 /// How long a host may fail to answer about a task before a person has to look.
-const SILENCE: Duration = Duration::from_mins(15);
+const ANSWER_LIMIT: Duration = Duration::from_mins(15);
 /// Commits that are counted.
 const MAX_COUNTED: usize = 10_000;
 /// The newest commits of a task by which findings can name it.
@@ -32,9 +32,9 @@ const MAX_NAMED: usize = 100;
 
 /// Looks at the open pull requests until the store closes. Without one, it costs a look at an empty index.
 pub(crate) async fn run(db: Db) {
-    let mut silent = HashMap::new();
+    let mut unanswered = HashMap::new();
     loop {
-        match follow_all(&db, &Tools::installed(), &mut silent).await {
+        match follow_all(&db, &Tools::installed(), &mut unanswered).await {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(%error, "the open pull requests were not read; that is tried again"),
             Ok(()) => {}
@@ -43,27 +43,27 @@ pub(crate) async fn run(db: Db) {
     }
 }
 
-async fn follow_all(db: &Db, tools: &Tools, silent: &mut HashMap<TaskId, Instant>) -> db::Result<()> {
+async fn follow_all(db: &Db, tools: &Tools, unanswered: &mut HashMap<TaskId, Instant>) -> db::Result<()> {
     for project in db.followed_projects().await? {
         // One host that does not answer must not keep the others from being asked.
         if let Err(error) = follow(db, tools, &project).await {
             tracing::warn!(project = %project.id, %error, "the pull request was not followed; that is tried again");
         }
     }
-    follow_tasks(db, tools, silent, SILENCE).await
+    follow_tasks(db, tools, unanswered, ANSWER_LIMIT).await
 }
 
-/// Looks at the pull requests of tasks. `silent` has those whose host did not answer, since when; after `limit`, a person has to look.
-pub(super) async fn follow_tasks(db: &Db, tools: &Tools, silent: &mut HashMap<TaskId, Instant>, limit: Duration) -> db::Result<()> {
+/// Looks at the pull requests of tasks. `unanswered` has those whose host did not answer, since when; after `limit`, a person has to look.
+pub(super) async fn follow_tasks(db: &Db, tools: &Tools, unanswered: &mut HashMap<TaskId, Instant>, limit: Duration) -> db::Result<()> {
     let followed = db.tasks_in_pull_requests().await?;
-    silent.retain(|id, _| followed.contains(id));
+    unanswered.retain(|id, _| followed.contains(id));
     for id in followed {
         let Err(error) = task::follow(db, tools, &id).await else {
-            silent.remove(&id);
+            unanswered.remove(&id);
             continue;
         };
         tracing::warn!(task = %id, %error, "the pull request was not followed; that is tried again");
-        let since = *silent.entry(id.clone()).or_insert_with(Instant::now);
+        let since = *unanswered.entry(id.clone()).or_insert_with(Instant::now);
         if since.elapsed() >= limit && db.card(&id).await?.attention.is_none() {
             let detail = format!("Its pull request cannot be read: {error}. It is asked again each minute. Press Retry once that is repaired.");
             db.request_attention(&id, AttentionKind::PullRequest, &detail).await?;

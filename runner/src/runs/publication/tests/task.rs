@@ -242,14 +242,14 @@ async fn closed_pull_request_needs_a_person_who_can_open_it_again() {
 }
 
 #[tokio::test]
-async fn silent_host_needs_a_person_and_a_merge_there_is_noticed_afterwards() {
+async fn host_that_does_not_answer_needs_a_person_and_a_merge_there_is_noticed_afterwards() {
     let mut by_task = ByTask::new().await;
     let task = by_task.opened(&[("menu.txt", "x")]).await;
     let id = &task.card.id;
     let gh = by_task.published.tools.gh.take();
-    let mut silent = HashMap::new();
+    let mut unanswered = HashMap::new();
     for (limit, asks) in [(Duration::from_hours(1), false), (Duration::ZERO, true)] {
-        follow_tasks(&by_task.board().db, &by_task.published.tools, &mut silent, limit).await.unwrap();
+        follow_tasks(&by_task.board().db, &by_task.published.tools, &mut unanswered, limit).await.unwrap();
         assert_eq!(by_task.board().read(id).await.card.attention.is_some(), asks, "{limit:?}");
     }
     let detail = by_task.board().read(id).await.card.attention.unwrap().detail;
@@ -261,8 +261,8 @@ async fn silent_host_needs_a_person_and_a_merge_there_is_noticed_afterwards() {
     by_task.host_merges(&task, &["merge", "-q", "--no-ff", "--no-edit"]).await;
     let merged = by_task.answer(&task, "MERGED", "").await;
     assert!(merged.card.attention.is_none());
-    follow_tasks(&by_task.board().db, &by_task.published.tools, &mut silent, Duration::ZERO).await.unwrap();
-    assert!(silent.is_empty());
+    follow_tasks(&by_task.board().db, &by_task.published.tools, &mut unanswered, Duration::ZERO).await.unwrap();
+    assert!(unanswered.is_empty());
     assert_eq!(by_task.step(id).await.card.status, Status::Done);
 }
 
