@@ -148,7 +148,7 @@ async fn tasks_with_pull_requests_of_their_own_are_done_when_the_host_merged_the
         let is_done = |board: &Board| board.card(task).is_some_and(|card| card.status == Status::Done);
         server.until(&project, "its task is done", is_done).await;
         assert_eq!(git(&repository, &["rev-parse", BRANCH]).unwrap(), squashed, "the project branch went along");
-        assert!(git(&remote, &["rev-parse", "--verify", "-q", &known.branch]).is_err(), "its branch is removed");
+        tests::wait_for("its branch is removed", || git(&remote, &["rev-parse", "--verify", "-q", &known.branch]).is_err()).await;
         let view = json!({"state": "OPEN", "headRefOid": "", "statusCheckRollup": []});
         std::fs::write(server.root().join("view"), view.to_string()).unwrap();
     }
