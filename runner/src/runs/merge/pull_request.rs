@@ -59,12 +59,11 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>)
         _ if !super::is_approved_at(&db.card(id).await?, sha) => Ok(()),
         missing => {
             let base = &step.project.base_branch;
-            let detail = match missing {
-                _ if step.project.fetch_problem.is_some() => {
-                    let problem = step.project.fetch_problem.as_ref().map_or("", |problem| problem.detail.as_str());
-                    format!("Its pull request was merged, but the upstream of {base} cannot be fetched: {problem}. Press Retry once it can.")
+            let detail = match (missing, &step.project.fetch_problem) {
+                (_, Some(problem)) => {
+                    format!("Its pull request was merged, but the upstream of {base} cannot be fetched: {}. Press Retry once it can.", problem.detail)
                 }
-                Proof::NotFollowed => format!(
+                (Proof::NotFollowed, None) => format!(
                     "Its pull request was merged, but the project branch could not follow {base} yet. See to the task that merges {base}, or to its checks; then press Retry."
                 ),
                 _ => format!(
