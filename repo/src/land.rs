@@ -22,6 +22,7 @@ use domain::runs::evidence::Sha;
 use domain::runs::land::ReturningCommits;
 use domain::runs::land::blocking::BlockingFiles;
 
+use self::by_git::is_for_git;
 use crate::branch::{branch_ref, contains, existing_tip, set_reference, tip};
 use crate::durable::sync_reference;
 use crate::error::RepoError;
@@ -97,13 +98,17 @@ impl Repository {
             }
         };
         for checkout in own {
-            if let Some(update) = self.git_update(&checkout, workdir, base, target)? {
-                let files = self.files_in_the_way(workdir, base, target)?;
-                return Ok(if files.is_empty() { LandOutcome::NeedsGit { update, fast_forward } } else { LandOutcome::Dirty { files } });
-            }
-            let blocking = self.write_landed_files(&checkout.admin, workdir, base, target)?;
-            if !blocking.is_empty() {
-                return Ok(LandOutcome::Dirty { files: blocking });
+            match self.write_landed_files(&checkout.admin, workdir, base, target) {
+                Ok(blocking) if blocking.is_empty() => {}
+                Ok(files) => return Ok(LandOutcome::Dirty { files }),
+                Err(reason) if is_for_git(&reason) => {
+                    let files = self.files_in_the_way(workdir, base, target)?;
+                    if !files.is_empty() {
+                        return Ok(LandOutcome::Dirty { files });
+                    }
+                    return Ok(LandOutcome::NeedsGit { update: self.git_update(&checkout, workdir, base, target)?, fast_forward });
+                }
+                Err(reason) => return Err(reason),
             }
         }
         self.sync_objects()?;

@@ -12,7 +12,6 @@ use domain::runs::evidence::Sha;
 use domain::runs::land::blocking::BlockingFiles;
 use git2::{ObjectType, Oid};
 
-use super::files::operation_name;
 use super::log_line;
 use crate::branch::{branch_ref, set_reference};
 use crate::checkout::{Checkout, has_readable_index, is_sparse};
@@ -42,20 +41,24 @@ pub struct GitUpdate {
     pub settings: Vec<String>,
 }
 
+/// Whether this crate refused to update a checkout for a reason that `git` does not have.
+pub(super) fn is_for_git(refusal: &RepoError) -> bool {
+    matches!(refusal, RepoError::SparseCheckout { .. } | RepoError::IndexUnreadable { .. })
+}
+
 impl Repository {
-    /// Returns the update that `git` has to make, or none if this crate can make it.
-    pub(super) fn git_update(&self, checkout: &Checkout, workdir: &Path, from: Oid, to: Oid) -> Result<Option<GitUpdate>, RepoError> {
+    /// Whether this crate would refuse to update a checkout for such a reason. Reads the whole index.
+    pub(super) fn is_only_for_git(&self, checkout: &Checkout, workdir: &Path) -> Result<bool, RepoError> {
+        Ok(is_sparse(&self.checkout_handle(&checkout.admin, workdir)?) || !has_readable_index(&checkout.admin))
+    }
+
+    /// Returns the update that `git` has to make.
+    pub(super) fn git_update(&self, checkout: &Checkout, workdir: &Path, from: Oid, to: Oid) -> Result<GitUpdate, RepoError> {
         let handle = self.checkout_handle(&checkout.admin, workdir)?;
         let config = handle.config().and_then(|mut config| config.snapshot()).attempting(|| "read the configuration".into())?;
-        if !is_sparse(&handle) && has_readable_index(&checkout.admin) {
-            return Ok(None);
-        }
-        if let Some(operation) = operation_name(handle.state()) {
-            return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
-        }
         let settings =
             SPARSE_SETTINGS.iter().chain(&FILE_SETTINGS).filter_map(|name| Some(format!("{name}={}", config.get_str(name).ok()?))).collect();
-        Ok(Some(GitUpdate { workdir: workdir.to_path_buf(), admin: checkout.admin.clone(), from: sha(from), to: sha(to), settings }))
+        Ok(GitUpdate { workdir: workdir.to_path_buf(), admin: checkout.admin.clone(), from: sha(from), to: sha(to), settings })
     }
 
     /// Lists files at paths that only `to` has, with other contents than there. In a sparse checkout, `git` 2.47 writes over them.

@@ -118,7 +118,7 @@ impl Repository {
         }
         let Some(checkout) = own.into_iter().next() else { return Ok(CheckoutEffect::Untouched {}) };
         // `git` finds out the rest when it updates the checkout.
-        if self.git_update(&checkout, question.workdir, base, tip)?.is_some() {
+        if self.is_only_for_git(&checkout, question.workdir)? {
             let files = self.files_in_the_way(question.workdir, base, tip)?;
             return Ok(if files.is_empty() { CheckoutEffect::Updated {} } else { CheckoutEffect::Blocked { files } });
         }
