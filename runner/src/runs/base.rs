@@ -37,10 +37,10 @@ enum Outcome {
 
 /// Follows the base before the approved commit of a task is merged, with the checks that the merge of the task itself would run. If its pull
 /// request was merged, the base is read at once.
-pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, (task, approved): (&TaskId, &Sha), is_merged: bool) {
+pub(super) async fn follow_before_merge(context: &RunContext, id: &ProjectId, (task, approved): (&TaskId, &Sha), is_merged: bool) -> Followed {
     let checks = Checks::Of { work: vec![(task.clone(), approved.clone())] };
     let freshness = if is_merged { Freshness::Now } else { Freshness::Recent };
-    report(id, follow(context, id, freshness, &checks).await);
+    report(id, follow(context, id, freshness, &checks).await)
 }
 
 /// Follows the base before a run starts from the project branch. A project with checks follows before merges and landings only.
@@ -50,9 +50,11 @@ pub(super) async fn follow_before_start(context: &RunContext, id: &ProjectId) {
 
 /// How following the base ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Followed {
+pub(super) enum Followed {
     /// The project branch has everything that it can have now. The rest has a task of its own, or is not wanted.
     AsFarAsPossible,
+    /// The project branch or the profile of the project changed meanwhile, so that following has to start again.
+    Interrupted,
     /// The checks could not run on the merge with the base.
     NotChecked { why: String },
 }
@@ -63,7 +65,7 @@ fn report(id: &ProjectId, followed: Result<Followed, CheckoutError>) -> Followed
         // The next step that needs the project branch asks the person about these.
         Err(CheckoutError::UnapprovedCommits(_)) => {}
         // Somebody else was faster.
-        Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => {}
+        Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Followed::Interrupted,
         Err(error) => tracing::warn!(project = %id, %error, "the base branch was not followed; trying again later"),
     }
     Followed::AsFarAsPossible
@@ -128,7 +130,7 @@ async fn follow_tip(context: &RunContext, project: &Project, sha: &Sha, checks: 
                 return ended;
             }
             Verdict::NotRun { why } => return Ok(Some(Followed::NotChecked { why })),
-            Verdict::Unwanted => return ended,
+            Verdict::Unwanted => return Ok(Some(Followed::Interrupted)),
         }
     }
     let git_dir = Path::new(&project.git_dir);

@@ -54,7 +54,7 @@ pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId)
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
     let is_merged = task.card.was_merged_on_host();
-    base::follow_before_merge(context, &project.id, (id, &sha), is_merged).await;
+    let followed = base::follow_before_merge(context, &project.id, (id, &sha), is_merged).await;
     // The base may have moved the project branch.
     let project = db.project(&project.id).await?;
     let (branch, tip) = match project_branch(db, &project).await {
@@ -64,7 +64,7 @@ pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId)
     let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
     let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style: style_of(&project, is_sync) };
     if is_merged {
-        return pull_request::finish(context, tools, &step).await;
+        return pull_request::finish(context, tools, &step, &followed).await;
     }
     // Others know nothing of the project branch, so what only brings it forward is merged here.
     if project.profile.pull_requests == PullRequests::Task && !is_sync {

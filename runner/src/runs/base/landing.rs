@@ -42,7 +42,7 @@ pub async fn follow_before_landing(context: &RunContext, id: &ProjectId) -> db::
     let key = (context.db.folder(), id.clone());
     let mut ending = {
         let mut following = following();
-        let known = following.get(&key).filter(|ending| !matches!(*ending.borrow(), Some(Followed::AsFarAsPossible)));
+        let known = following.get(&key).filter(|ending| matches!(*ending.borrow(), None | Some(Followed::NotChecked { .. })));
         let ending = known.cloned().unwrap_or_else(|| start(context, id));
         following.insert(key.clone(), ending.clone());
         ending
@@ -56,7 +56,7 @@ pub async fn follow_before_landing(context: &RunContext, id: &ProjectId) -> db::
             match ended {
                 Ok(Some(Followed::NotChecked { why })) => Err(LandRefusal::BaseNotChecked { project, base_branch, why }.into()),
                 // One that panicked is in the log.
-                Ok(Some(Followed::AsFarAsPossible) | None) | Err(_) => Ok(()),
+                Ok(Some(Followed::AsFarAsPossible | Followed::Interrupted) | None) | Err(_) => Ok(()),
             }
         }
     }

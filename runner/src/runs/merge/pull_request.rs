@@ -9,6 +9,7 @@ use domain::board::attention::AttentionKind;
 use domain::runs::evidence::{Sha, short};
 
 use super::{MergeResult, Merging, Step, conflict, has_passed_checks, settled};
+use crate::runs::base::Followed;
 use crate::runs::checkout::{CheckoutError, with_files};
 use crate::runs::publication::{Tools, task as publication};
 use crate::runs::run::RunContext;
@@ -44,8 +45,8 @@ pub(super) async fn open(context: &RunContext, tools: &Tools, step: &Step<'_>) -
     settled(db, id, sha, recorded).await
 }
 
-/// Finishes a task whose pull request was merged on its host, if the project branch has the work.
-pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>) -> Result<(), CheckoutError> {
+/// Finishes a task whose pull request was merged on its host, if the project branch has the work. `followed` says how far it came with the base.
+pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>, followed: &Followed) -> Result<(), CheckoutError> {
     let (db, id, sha) = (&context.db, &step.task.card.id, step.sha);
     let recorded = match proof(step).await? {
         Proof::Followed { tree, commits } => {
@@ -57,13 +58,18 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>)
         }
         // It may have been cancelled or sent back during the checks.
         _ if !super::is_approved_at(&db.card(id).await?, sha) => Ok(()),
+        // The next step follows again.
+        Proof::NotFollowed if *followed == Followed::Interrupted => Ok(()),
         missing => {
             let base = &step.project.base_branch;
-            let detail = match (missing, &step.project.fetch_problem) {
-                (_, Some(problem)) => {
+            let detail = match (missing, &step.project.fetch_problem, followed) {
+                (_, Some(problem), _) => {
                     format!("Its pull request was merged, but the upstream of {base} cannot be fetched: {}. Press Retry once it can.", problem.detail)
                 }
-                (Proof::NotFollowed, None) => format!(
+                (Proof::NotFollowed, None, Followed::NotChecked { why }) => format!(
+                    "Its pull request was merged, but the checks of merging {base} into the project branch could not run: {why}. Repair that, then press Retry."
+                ),
+                (Proof::NotFollowed, None, _) => format!(
                     "Its pull request was merged, but the project branch could not follow {base} yet. See to the task that merges {base}, or to its checks; then press Retry."
                 ),
                 _ => format!(
@@ -85,7 +91,7 @@ enum Proof {
         tree: Sha,
         commits: u32,
     },
-    /// On the base branch alone.
+    /// In commits of the base branch that the project branch lacks.
     NotFollowed,
     Nowhere,
 }
@@ -99,12 +105,14 @@ async fn proof(step: &Step<'_>) -> Result<Proof, CheckoutError> {
             if !repository.has_landed(&base, &sha)? {
                 continue;
             }
-            if !repository.is_ancestor(&base, &tip)? {
+            // The base may have moved on since; the rest is followed later.
+            let followed = repository.fork_point(&base, &tip)?;
+            if !repository.is_ancestor(&followed, &tip)? || !repository.has_landed(&followed, &sha)? {
                 found = Proof::NotFollowed;
                 continue;
             }
             // Its commits are not on the base if its host squashed or rebased them.
-            let before = if repository.is_ancestor(&sha, &base)? { repository.before_merge(&branch, &sha)? } else { Some(base) };
+            let before = if repository.is_ancestor(&sha, &followed)? { repository.before_merge(&branch, &sha)? } else { Some(followed) };
             let commits = before.map(|before| repository.log(&before, &sha, MAX_COUNTED)).transpose()?.map_or(1, |commits| commits.len());
             return Ok(Proof::Followed { tree: repository.tree_of(&tip)?, commits: u32::try_from(commits).unwrap_or(u32::MAX) });
         }

@@ -10,7 +10,6 @@ use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::task::retry::RetryOptions;
 use domain::id::TaskId;
-use domain::runs::profile::checks::{CheckList, Checks};
 use domain::runs::profile::{Profile, PullRequests};
 use domain::runs::publication::issue::Issue;
 use domain::wire::ProjectPatch;
@@ -18,11 +17,11 @@ use repo::testing::{TestRepository, commit_all_in, write_in};
 
 use super::*;
 use crate::fixture::git;
-use crate::process::Programs;
 use crate::runs::merge::merge_with;
 use crate::runs::publication::follow::follow_tasks;
 use crate::runs::publication::task::follow;
-use crate::runs::run::RunContext;
+
+mod base;
 
 const PROJECT_BRANCH: &str = "vibe-relay/PROJ-001";
 
@@ -293,26 +292,6 @@ async fn merge_that_the_base_does_not_have_finishes_nothing() {
     let attention = asked.card.attention.unwrap();
     assert_eq!((attention.kind, asked.card.status), (AttentionKind::PullRequest, Status::InReview));
     assert!(attention.detail.contains("has neither"), "{}", attention.detail);
-    assert!(by_task.pushed(&task).is_some(), "its branch stays");
-}
-
-#[tokio::test]
-async fn merge_that_the_project_branch_cannot_follow_waits_for_the_person() {
-    let by_task = ByTask::new().await;
-    let task = by_task.opened(&[("menu.txt", "x")]).await;
-    let full = CheckList { commands: vec!["test ! -e broken.txt".to_owned()], ..CheckList::default() };
-    let checks = Checks { full, ..Checks::default() };
-    by_task.set(Profile { pull_requests: PullRequests::Task, checks, ..Profile::default() }).await;
-    by_task.host_merges(&task, &["merge", "-q", "--no-ff", "--no-edit"]).await;
-    by_task.others_push("broken.txt", "x").await;
-    by_task.answer(&task, "MERGED", "").await;
-    // The harness runs a shim: see `run_as_shim` of the checks.
-    let context = RunContext { programs: Programs::at(std::env::current_exe().unwrap()), ..by_task.board().context() };
-    merge_with(&context, &by_task.published.tools, &task.card.id).await.unwrap();
-    let asked = by_task.board().read(&task.card.id).await;
-    let attention = asked.card.attention.unwrap();
-    assert_eq!((attention.kind, asked.card.status), (AttentionKind::PullRequest, Status::InReview));
-    assert!(attention.detail.contains("could not follow main"), "{}", attention.detail);
     assert!(by_task.pushed(&task).is_some(), "its branch stays");
 }
 
