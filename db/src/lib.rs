@@ -60,6 +60,7 @@ pub use runs::folder::{RecordedCheckouts, RunFolder};
 pub use runs::land::LandingFacts;
 pub use runs::land::write::MergedPullRequest;
 pub use runs::limit::LimitSubject;
+pub use runs::merge::MergedTask;
 pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::preview::LivePreview;

@@ -23,6 +23,21 @@ use crate::runs::branch::write as branch;
 use crate::runs::check::row as check;
 use crate::runs::land::write::{self as land, MergedPullRequest};
 
+/// A task whose pull request its host merged, once the project branch has followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedTask {
+    /// The approved commit.
+    pub sha: Sha,
+    /// The name of the project branch, its tip, and the files of that.
+    pub branch: String,
+    pub head: Sha,
+    pub tree: Sha,
+    /// How many commits the base branch gained.
+    pub commits: u32,
+    /// The tasks whose work was merged into the project branch before, and which the base branch has now too.
+    pub others: Vec<TaskId>,
+}
+
 impl Db {
     /// Records that the approved commit was merged into the project branch, which now points to `head`, whose files are `tree`. The task is
     /// done.
@@ -69,13 +84,15 @@ impl Db {
         .await
     }
 
-    /// Records that the host of its pull request merged the approved commit, and that the project branch, which points to `head`, has followed.
-    /// The task is done, and its work has landed with `commits` commits.
+    /// Records that the host of its pull request merged the approved commit, and that the project branch has followed. The task is done, and its
+    /// work has landed.
     ///
     /// # Errors
     /// As [`Db::record_merge`], or when its pull request is not merged.
-    pub async fn record_merged_task(&self, id: &TaskId, sha: &str, branch: &str, head: &str, tree: &str, commits: u32) -> Result<Task> {
-        let (id, sha, tip) = (id.clone(), sha.to_owned(), BranchTip::new(branch, head, tree));
+    pub async fn record_merged_task(&self, id: &TaskId, merged: MergedTask) -> Result<Task> {
+        let id = id.clone();
+        let MergedTask { sha, branch, head, tree, commits, others } = merged;
+        let tip = BranchTip::new(&branch, &head, &tree);
         self.write(move |tx| {
             Box::pin(async move {
                 let task = require_mergeable(tx, &id, &sha).await?;
@@ -84,7 +101,8 @@ impl Db {
                 let project = projects::read(&mut tx.connection, &task.card.project_id).await?;
                 record_tip(tx, &task, &tip).await?;
                 finish(tx, &task, &sha).await?;
-                let landed = MergedPullRequest { tip: tip.head.clone(), base_branch: project.base_branch.clone(), tasks: vec![id.clone()], commits };
+                let tasks = [id.clone()].into_iter().chain(others).collect();
+                let landed = MergedPullRequest { tip: tip.head.clone(), base_branch: project.base_branch.clone(), tasks, commits };
                 land::insert_merged(tx, &project, landed, &pull_request.address, &Caller::Runner.actor().to_string()).await?;
                 // Other work may still wait to be landed.
                 sqlx::query(

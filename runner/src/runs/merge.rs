@@ -61,13 +61,12 @@ pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId)
         Err(CheckoutError::UnapprovedCommits(found)) => return Ok(branch::request_decision(db, id, &found).await?),
         found => found?,
     };
-    let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(id);
-    let step = Step { project: &project, task: &task, branch: &branch, tip: &tip, sha: &sha, style: style_of(&project, is_sync) };
+    let step = Step::new(db, &project, &task, (&branch, &tip), &sha).await?;
     if is_merged {
         return pull_request::finish(context, tools, &step, &followed).await;
     }
     // Others know nothing of the project branch, so what only brings it forward is merged here.
-    if project.profile.pull_requests == PullRequests::Task && !is_sync {
+    if project.profile.pull_requests == PullRequests::Task && !step.is_sync {
         return pull_request::open(context, tools, &step).await;
     }
     if !project.profile.checks.full.commands.is_empty() && !has_passed_checks(context, &step).await? {
@@ -86,12 +85,6 @@ pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId)
         }
     };
     settled(db, id, &sha, recorded).await
-}
-
-/// How the work of a task comes to the project branch.
-fn style_of(project: &Project, is_sync: bool) -> MergeStyle {
-    // The base must become an ancestor of the project branch.
-    if is_sync { MergeStyle::Merge } else { project.profile.merge_style }
 }
 
 /// Runs the checks of the project on the merge, before the branch moves. Returns false if there is nothing to merge for now: the task went back
@@ -148,14 +141,26 @@ struct Step<'a> {
     tip: &'a Sha,
     /// The approved commit.
     sha: &'a Sha,
-    style: MergeStyle,
+    /// Whether the task brings the base branch and the project branch together.
+    is_sync: bool,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
+    async fn new(db: &Db, project: &'a Project, task: &'a Task, (branch, tip): (&'a str, &'a Sha), sha: &'a Sha) -> db::Result<Self> {
+        let is_sync = db.open_sync_task(&project.id).await?.as_ref() == Some(&task.card.id);
+        Ok(Self { project, task, branch, tip, sha, is_sync })
+    }
+
+    /// How the work of the task comes to the project branch.
+    fn style(&self) -> MergeStyle {
+        // The base must become an ancestor of the project branch.
+        if self.is_sync { MergeStyle::Merge } else { self.project.profile.merge_style }
+    }
+
     async fn in_repository(&self, merging: Merging) -> Result<MergeResult, CheckoutError> {
         let (git_dir, into, tip, sha) = (Path::new(&self.project.git_dir), self.branch.to_owned(), self.tip.clone(), self.sha.clone());
         let own_branch = self.task.branch.clone();
-        let style = self.style;
+        let style = self.style();
         let message = message::of(self.task, style);
         // A landing of the same repository reads the project branch and must not see it move.
         let exclusive = repo::exclusive(git_dir).await?;

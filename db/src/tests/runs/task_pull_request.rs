@@ -10,16 +10,23 @@ use domain::runs::profile::{Profile, PullRequests};
 use domain::runs::publication::pull_request::PullRequestState;
 use domain::wire::ProjectPatch;
 
-use crate::Caller;
 use crate::runs::publication::task_pull_request::FOLLOWED;
 use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, clean, code, head, landing};
+use crate::{Caller, MergedTask};
 
 const ADDRESS: &str = "https://github.com/ann/site/pull/7";
 const BRANCH: &str = "vr/TASK-001/one";
 
 fn sha(name: &str) -> String {
     name.to_owned()
+}
+
+/// The merge of an approved task, with other work that the base has too.
+fn merge_of(name: &str, others: &[&TaskId]) -> MergedTask {
+    let others = others.iter().copied().cloned().collect();
+    let (branch, head, tree) = (sha("vibe-relay/PROJ-001"), sha("squashed"), sha("tree"));
+    MergedTask { sha: sha(name), branch, head, tree, commits: 2, others }
 }
 
 /// An approved task whose pull request is open.
@@ -97,13 +104,13 @@ async fn merged_pull_request_finishes_its_task_and_lands_it() {
     let task = opened(&store, "One").await;
     let next = store.task_after("Two", &[&task]).await;
     let db = &store.db;
-    let record = async || db.record_merged_task(&task, "head", "vibe-relay/PROJ-001", "squashed", "tree", 2).await;
+    let record = async || db.record_merged_task(&task, merge_of("head", &[])).await;
     assert_eq!(code(record().await), "not-now", "its host has not merged it");
     db.end_task_pull_request(&task, PullRequestState::Merged).await.unwrap();
     let card = store.card(&task).await;
     assert!(card.was_merged_on_host() && !card.awaits_pull_request());
     assert_eq!(code(store.move_to(&Caller::Runner, &next, Status::InProgress).await), "dependencies-open", "the project branch does not have it");
-    assert_eq!(code(db.record_merged_task(&task, "other", "vibe-relay/PROJ-001", "squashed", "tree", 2).await), "not-now");
+    assert_eq!(code(db.record_merged_task(&task, merge_of("other", &[])).await), "not-now");
     let seq = db.latest();
     let done = record().await.unwrap();
     assert_eq!((done.card.status, done.merged_sha.as_deref()), (Status::Done, Some("head")));
@@ -115,6 +122,22 @@ async fn merged_pull_request_finishes_its_task_and_lands_it() {
     assert!(!project.has_unlanded_work(true), "nothing waits to be landed");
     assert_eq!(code(db.landing_to_undo(&store.project, None).await), "nothing-to-undo", "it is on the remote");
     store.move_to(&Caller::Runner, &next, Status::InProgress).await.unwrap();
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn work_merged_before_lands_with_the_pull_request_that_brings_it() {
+    let store = Store::board().await;
+    let before = store.task("Bring both sides together").await;
+    store.complete(&before).await;
+    for (title, others, landed) in [("Without it", &[][..], 1), ("With it", &[&before][..], 2)] {
+        let task = opened(&store, title).await;
+        store.db.end_task_pull_request(&task, PullRequestState::Merged).await.unwrap();
+        store.db.record_merged_task(&task, merge_of("head", others)).await.unwrap();
+        let project = store.project().await;
+        assert_eq!((project.landed.as_ref().unwrap().tasks, project.has_unlanded_work(true)), (landed, landed == 1), "{title}");
+        assert_eq!(store.db.landing_facts(&store.project, None).await.unwrap().tasks.len(), 2 - landed as usize, "{title}");
+    }
     store.check_fold().await;
 }
 

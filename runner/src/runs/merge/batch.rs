@@ -12,7 +12,7 @@ use domain::runs::check::CheckStage;
 use domain::runs::evidence::Sha;
 use repo::RepoError;
 
-use super::{MergeResult, Merging, Step, merge, settled, style_of};
+use super::{MergeResult, Merging, Step, merge, settled};
 use crate::runs::base;
 use crate::runs::branch::project_branch;
 use crate::runs::check::{self, Subject, Verdict};
@@ -92,10 +92,8 @@ impl<'a> Batch<'a> {
 
     /// Merges one more task after the others, unless it conflicts with them or its branch has moved.
     async fn add(&mut self, task: Task, sha: Sha) -> Result<(), CheckoutError> {
-        let is_sync = self.context.db.open_sync_task(&self.project.id).await?.as_ref() == Some(&task.card.id);
-        let style = style_of(&self.project, is_sync);
         let tip = self.links.last().map_or(&self.tip, |link| &link.head);
-        let step = Step { project: &self.project, task: &task, branch: &self.branch, tip, sha: &sha, style };
+        let step = Step::new(&self.context.db, &self.project, &task, (&self.branch, tip), &sha).await?;
         if let MergeResult::Merged { head, tree } = step.in_repository(Merging::Nothing).await? {
             self.links.push(Link { task, sha, head, tree });
         }

@@ -5,12 +5,15 @@
 
 use std::path::Path;
 
+use db::{Db, MergedTask};
 use domain::board::attention::AttentionKind;
+use domain::id::TaskId;
 use domain::runs::evidence::{Sha, short};
 
 use super::{MergeResult, Merging, Step, conflict, has_passed_checks, settled};
 use crate::runs::base::Followed;
 use crate::runs::checkout::{CheckoutError, with_files};
+use crate::runs::publication::follow::waiting_work;
 use crate::runs::publication::{Tools, task as publication};
 use crate::runs::run::RunContext;
 
@@ -48,9 +51,10 @@ pub(super) async fn open(context: &RunContext, tools: &Tools, step: &Step<'_>) -
 /// Finishes a task whose pull request was merged on its host, if the project branch has the work. `followed` says how far it came with the base.
 pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>, followed: &Followed) -> Result<(), CheckoutError> {
     let (db, id, sha) = (&context.db, &step.task.card.id, step.sha);
-    let recorded = match proof(step).await? {
-        Proof::Followed { tree, commits } => {
-            let recorded = db.record_merged_task(id, sha, step.branch, step.tip, &tree, commits).await.map(drop);
+    let recorded = match proof(db, step).await? {
+        Proof::Followed { tree, commits, others } => {
+            let merged = MergedTask { sha: sha.clone(), branch: step.branch.to_owned(), head: step.tip.clone(), tree, commits, others };
+            let recorded = db.record_merged_task(id, merged).await.map(drop);
             if recorded.is_ok() {
                 publication::remove_branch(db, tools, step.project, step.task).await?;
             }
@@ -90,13 +94,16 @@ enum Proof {
     Followed {
         tree: Sha,
         commits: u32,
+        /// The tasks merged here whose work the base has now too.
+        others: Vec<TaskId>,
     },
     /// In commits of the base branch that the project branch lacks.
     NotFollowed,
     Nowhere,
 }
 
-async fn proof(step: &Step<'_>) -> Result<Proof, CheckoutError> {
+async fn proof(db: &Db, step: &Step<'_>) -> Result<Proof, CheckoutError> {
+    let waiting = waiting_work(db, step.project).await?;
     let (branch, base_branch) = (step.branch.to_owned(), step.project.base_branch.clone());
     let (tip, sha) = (step.tip.clone(), step.sha.clone());
     let read = move |repository: &repo::Repository| {
@@ -112,9 +119,15 @@ async fn proof(step: &Step<'_>) -> Result<Proof, CheckoutError> {
                 continue;
             }
             // Its commits are not on the base if its host squashed or rebased them.
-            let before = if repository.is_ancestor(&sha, &followed)? { repository.before_merge(&branch, &sha)? } else { Some(followed) };
+            let before = if repository.is_ancestor(&sha, &followed)? { repository.before_merge(&branch, &sha)? } else { Some(followed.clone()) };
             let commits = before.map(|before| repository.log(&before, &sha, MAX_COUNTED)).transpose()?.map_or(1, |commits| commits.len());
-            return Ok(Proof::Followed { tree: repository.tree_of(&tip)?, commits: u32::try_from(commits).unwrap_or(u32::MAX) });
+            let mut others = Vec::new();
+            for (task, merged) in waiting {
+                if repository.is_ancestor(&merged, &sha)? || repository.has_landed(&followed, &merged)? {
+                    others.push(task);
+                }
+            }
+            return Ok(Proof::Followed { tree: repository.tree_of(&tip)?, commits: u32::try_from(commits).unwrap_or(u32::MAX), others });
         }
         Ok(found)
     };

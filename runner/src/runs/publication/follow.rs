@@ -146,12 +146,18 @@ async fn ask_and_act(
     Ok(())
 }
 
+/// Lists the merged tasks whose work waits to be landed, with their commits. The cost grows with these alone.
+pub(crate) async fn waiting_work(db: &Db, project: &Project) -> db::Result<Vec<(TaskId, Sha)>> {
+    let mut waiting = Vec::new();
+    for card in db.landing_facts(&project.id, None).await?.tasks {
+        waiting.extend(db.task(&card.id).await?.merged_sha.map(|sha| (card.id, sha)));
+    }
+    Ok(waiting)
+}
+
 /// Reads what the tasks of an open pull request changed.
 async fn merged_work(db: &Db, project: &Project) -> Result<Vec<TaskWork>, FollowError> {
-    let mut merged = Vec::new();
-    for card in db.landing_facts(&project.id, None).await?.tasks {
-        merged.extend(db.task(&card.id).await?.merged_sha.map(|sha| (card.id, sha)));
-    }
+    let merged = waiting_work(db, project).await?;
     let branch = project.integration_branch.clone();
     let read = with_files(Path::new(&project.git_dir), move |repository| {
         let mut work = Vec::with_capacity(merged.len());
@@ -168,16 +174,13 @@ async fn merged_work(db: &Db, project: &Project) -> Result<Vec<TaskWork>, Follow
 
 /// Finds the tasks whose work a merged tip has. A tip that others added to the branch is not here, and the pushed tip stands for it.
 async fn merged(db: &Db, project: &Project, (head, pushed): (&Sha, &Sha), target: &PublicationTarget) -> Result<MergedPullRequest, FollowError> {
-    let mut waiting = Vec::new();
-    for card in db.landing_facts(&project.id, None).await?.tasks {
-        waiting.push((card.id.clone(), db.task(&card.id).await?.merged_sha));
-    }
+    let waiting = waiting_work(db, project).await?;
     let (base, head, pushed, base_branch) = (project.base_head.clone(), head.clone(), pushed.clone(), target.base_branch.clone());
     let found = with_files(Path::new(&project.git_dir), move |repository| {
         let tip = if repository.has_commit(&head)? { head } else { pushed };
         let mut tasks: Vec<TaskId> = Vec::new();
         for (task, sha) in waiting {
-            if sha.map(|sha| repository.is_ancestor(&sha, &tip)).transpose()?.unwrap_or(false) {
+            if repository.is_ancestor(&sha, &tip)? {
                 tasks.push(task);
             }
         }

@@ -1,5 +1,7 @@
 //! The base of a pull request of a task: it moves while it is followed, it cannot be followed, or it needs a task of its own.
 
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::profile::MergeStyle;
 use domain::runs::profile::checks::{CheckList, Checks};
 use repo::upstream_reference;
 use tokio::time::{Instant, sleep};
@@ -106,4 +108,43 @@ async fn base_whose_checks_cannot_run_waits_for_the_person() {
     by_task.set(Profile { pull_requests: PullRequests::Task, setup, checks, ..Profile::default() }).await;
     let detail = by_task.step_with_checks(&merged.card.id).await.card.attention.unwrap().detail;
     assert!(detail.contains("could not run: ") && detail.contains("no such package"), "{detail}");
+}
+
+/// The person committed to `main` what others changed in another way on its upstream.
+#[tokio::test]
+async fn conflict_of_the_base_is_merged_here_and_lands_with_the_next_pull_request() {
+    for how in [&["merge", "-q", "--no-ff", "--no-edit"][..], &["merge", "-q", "--squash"]] {
+        let by_task = ByTask::new().await;
+        let board = by_task.board();
+        by_task.set(Profile { pull_requests: PullRequests::Task, merge_style: MergeStyle::Squash, ..Profile::default() }).await;
+        let ours = board.sample.commit_on("main", &[("README.md", Some("ours\n"))], "ours");
+        by_task.others_push("README.md", "theirs\n").await;
+        let theirs = by_task.remote_tip("main").unwrap();
+        let first = by_task.opened(&[("first.txt", "x")]).await;
+        assert!(first.card.awaits_pull_request(), "other work is published meanwhile");
+        let sync = board.db.open_sync_task(&board.project.id).await.unwrap().unwrap();
+        let (site, reserved, coder) = board.agent(&sync, AgentKind::Coder).await;
+        let _ = fs::remove_file(site.path.join("README.md"));
+        write_in(&site.path, "README.md", "both\n");
+        let resolved = board.sample.commit_as(&commit_all_in(&site.path, "files"), &[&site.base, &theirs], "Merge main");
+        board.sample.set_branch(&board.read(&sync).await.branch.unwrap(), &resolved);
+        board.move_to(&coder, &sync, Status::InReview, None).await;
+        board.end(&reserved).await;
+        board.approve(&sync).await;
+        let merged = by_task.step(&sync).await;
+        assert_eq!((merged.card.status, merged.card.pull_request.clone()), (Status::Done, None), "{how:?}: {:?}", merged.card.attention);
+        let head = board.tip(PROJECT_BRANCH).unwrap();
+        let repository = board.repository();
+        assert!([&ours, &theirs].iter().all(|side| repository.is_ancestor(side, &head).unwrap()), "it is a merge");
+        assert!(board.project().await.has_unlanded_work(true), "the base does not have it yet");
+
+        fs::remove_file(by_task.beside("answers/open")).unwrap();
+        let next = by_task.opened(&[("menu.txt", "x")]).await;
+        by_task.host_merges(&next, how).await;
+        let next = by_task.answer(&next, "MERGED", "").await;
+        let done = by_task.step(&next.card.id).await;
+        assert_eq!(done.card.status, Status::Done, "{how:?}: {:?}", done.card.attention);
+        let project = board.project().await;
+        assert_eq!((project.landed.as_ref().unwrap().tasks, project.has_unlanded_work(true)), (2, false), "{how:?}");
+    }
 }
