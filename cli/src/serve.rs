@@ -59,12 +59,13 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
             shutdown.cancel();
         }
     });
-    let db = Db::open(&config).await.map_err(|error| already_running(error, &config))?;
-    // After the lock, so that a port in use is not that of this board.
+    let lock = Db::lock(&config).await.map_err(|error| already_running(error, &config))?;
+    // After the lock, so that a port in use is not that of this board. Before the database is opened, because that may migrate it.
     start::require(&config, port).await?;
+    let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
+    let db = Db::open_locked(&config, lock).await?;
     let token = settings::token(&config)?;
     db.set_owner(&settings::owner_name(), &token).await?;
-    let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
     last_port::write(&config.db_path, port);
     let url = format!("http://127.0.0.1:{port}");

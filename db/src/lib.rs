@@ -46,6 +46,7 @@ pub use context::session::search::SessionSearchQuery;
 pub use engine::act::{Act, token_name};
 pub use engine::backup::backup;
 pub use engine::inspect::inspect_database;
+pub use engine::lock::Lock;
 pub use engine::open::Db;
 pub use engine::presence::ConnectionGuard;
 pub use engine::restore::{Restored, restore};

@@ -7,6 +7,7 @@ use sqlx::SqliteConnection;
 use crate::board::project::row as projects;
 use crate::board::task::row as tasks;
 use crate::engine::hooks::Hooks;
+use crate::engine::lock::Lock;
 use crate::engine::migrations::MIGRATIONS;
 use crate::engine::open::Db;
 use crate::error::Result;
@@ -23,14 +24,22 @@ impl Db {
     /// # Errors
     /// When another process has locked the file, another program or an unsuitable version of vibe-relay wrote it, or it cannot be used.
     pub async fn open(config: &Config) -> Result<Self> {
-        Self::open_with(config, HOOKS, &MIGRATIONS).await
+        Self::open_locked(config, Self::lock(config).await?).await
+    }
+
+    /// As [`Db::open`], for a database file that this process has locked already.
+    ///
+    /// # Errors
+    /// When an unsuitable version of vibe-relay wrote the file, or it cannot be used.
+    pub async fn open_locked(config: &Config, lock: Lock) -> Result<Self> {
+        Self::open_with(config, lock, HOOKS, &MIGRATIONS).await
     }
 }
 
 /// Opens the database file with other migrations than those of this version.
 #[cfg(test)]
 pub(crate) async fn open_with_migrations(config: &Config, migrations: &sqlx::migrate::Migrator) -> Result<Db> {
-    Db::open_with(config, HOOKS, migrations).await
+    Db::open_with(config, Db::lock(config).await?, HOOKS, migrations).await
 }
 
 /// Adds the card to an event about a task, and the project to any other event of a project.

@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 const ATTEMPTS: u32 = 20;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The lock of the database file. The operating system releases it however the process ends.
+/// The lock of a database file. The operating system releases it however the process ends.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 

@@ -45,14 +45,22 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens the database file with the functions that know the nouns.
-    pub(crate) async fn open_with(config: &Config, hooks: Hooks, migrations: &Migrator) -> Result<Self> {
+    /// Locks the configured database file for this process, and creates its folder. The file itself is neither created nor changed.
+    ///
+    /// # Errors
+    /// When another process has locked it, or another program or a version before the first release wrote it.
+    pub async fn lock(config: &Config) -> Result<Lock> {
         let path = config.db_path.as_path();
         reject_foreign_database(path).await?;
         if let Some(folder) = path.parent() {
             make_private_folder(folder)?;
         }
-        let lock = Lock::take(path).await?;
+        Lock::take(path).await
+    }
+
+    /// Opens the locked database file with the functions that know the nouns.
+    pub(crate) async fn open_with(config: &Config, lock: Lock, hooks: Hooks, migrations: &Migrator) -> Result<Self> {
+        let path = config.db_path.as_path();
         // SQLite gives the files next to the database the mode of the database, so the mode is set first.
         make_private(path)?;
         let options = dialect::options(path, config.durability);

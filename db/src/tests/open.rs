@@ -48,6 +48,17 @@ async fn the_second_to_open_is_told_who_was_first() {
 }
 
 #[tokio::test]
+async fn locked_database_is_not_created_before_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+    let lock = Db::lock(&config).await.unwrap();
+    assert!(matches!(Db::open(&config).await, Err(Error::Locked { .. })));
+    assert!(!config.db_path.exists());
+    Db::open_locked(&config, lock).await.unwrap();
+    assert!(config.db_path.exists());
+}
+
+#[tokio::test]
 async fn a_lock_that_is_let_go_in_a_moment_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };

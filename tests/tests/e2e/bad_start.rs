@@ -51,12 +51,15 @@ async fn invalid_configuration_is_refused_with_a_suggestion() {
 }
 
 #[tokio::test]
-async fn port_in_use_is_named() {
+async fn port_in_use_is_named_before_the_database_is_touched() {
     let server = stopped().await;
+    let database = server.root().join("data/vibe-relay.db");
+    std::fs::remove_file(&database).unwrap();
     let other = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = other.local_addr().unwrap().port().to_string();
     let said = error_output(&server, &["serve", "--no-open", "--port", &port]).await;
     assert!(said.contains(&format!("port {port} is in use by another program")) && said.contains("choose another with --port"), "{said}");
+    assert!(!database.exists(), "a database is created, or migrated, only by a server that listens");
 }
 
 #[tokio::test]
