@@ -26,7 +26,7 @@ pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, private_folder, sign
 pub use claude::hook;
 pub use claude::launch::{FILES, encode, launch};
 pub use claude::manual::resume_command;
-pub use claude::probe::{TESTED_VERSION, VersionSupport, check_sign_in, needs_sign_in, parking_hint, version_support};
+pub use claude::probe::{TESTED_VERSION, VersionSupport, check_sign_in, check_version, needs_sign_in, parking_hint, version_support};
 pub use claude::session::{RULE_FILES, left_sessions, remove_sessions};
 pub use claude::sign_in::{SignInState, sign_in_state};
 pub use claude::user_settings::settings_for_agents;

@@ -31,7 +31,7 @@ const BRANCH: &str = "vibe-relay/PROJ-001";
 const ADDRESS: &str = "https://github.example/ann/site";
 
 /// The functions that start a program, and why none starts one that a repository names.
-const STARTING: [(&str, &str); 20] = [
+const STARTING: [(&str, &str); 21] = [
     ("publish", "below: it fetches, pushes, deletes a branch and asks a host, each in a carrier"),
     ("in_carrier", "below: it lands into a sparse checkout"),
     ("run_git", "below: it signs each merge, in a carrier"),
@@ -43,6 +43,7 @@ const STARTING: [(&str, &str); 20] = [
     ("start_inbound", "it starts this program in a jail"),
     ("replace_self", "it becomes the command of a jail"),
     ("probe", "it runs in the root folder"),
+    ("version", "it runs in the root folder"),
     ("probe_desktop", "it runs in the root folder"),
     ("shell", "it is the tool of the scripted agent"),
     ("pipe_child", "it starts the server of the scripted agent"),
@@ -58,7 +59,7 @@ const OTHERS: [&str; 4] = ["of_this_process", "at", "terminate", "crash_self"];
 
 #[test]
 fn every_function_that_starts_a_program_is_judged() {
-    let sources = [include_str!("process.rs"), include_str!("process/git.rs"), include_str!("process/jail.rs")];
+    let sources = [include_str!("process.rs"), include_str!("process/git.rs"), include_str!("process/jail.rs"), include_str!("process/version.rs")];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/process");
     let files = fs::read_dir(folder).unwrap().filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name() != "tests.rs")).count();
     assert_eq!(files, sources.len() - 1, "a new file that starts programs is judged here too");

@@ -46,6 +46,7 @@ pub fn program(config: &Config) -> Result<PathBuf, PreflightFailure> {
 /// The first failure.
 pub async fn preflight(config: &Config, sandbox: &SandboxChoice) -> Result<(), PreflightFailure> {
     let program = program(config)?;
+    backend::check_version(&program).await.map_err(|finding| PreflightFailure::new(ParkReason::ProgramTooOld, &finding))?;
     if let Some(detail) = free_space::shortage(config).await {
         return Err(PreflightFailure::new(ParkReason::DiskFull, &detail));
     }

@@ -5,9 +5,11 @@
 
 pub(crate) mod git;
 mod jail;
+mod version;
 
 pub use git::run_git;
 pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_inbound, start_jail};
+pub use version::{Version, version};
 
 use domain::runs::output::{COMMAND_OUTPUT_FILE, RAW_OUTPUT_FILE};
 use std::ffi::{OsStr, OsString};

@@ -1,14 +1,12 @@
 //! The checks of what agents need besides a server: programs, sign-in, sandbox, space and a repository.
 
-use std::path::Path;
-use std::time::Duration;
-
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
 use domain::runs::sandbox::SandboxTier;
 use runner::backend::{self, SignInState, VersionSupport};
 use runner::jail::choice::SandboxChoice;
 use runner::preflight::PreflightFailure;
+use runner::process::Version;
 use runner::{free_space, preflight, process};
 use tokio::task::spawn_blocking;
 
@@ -16,7 +14,6 @@ use super::{Check, CheckResult, check};
 use crate::settings;
 
 const MIN_GIT_VERSION: [u32; 3] = [2, 20, 0];
-const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Checks everything that agents need.
 pub(super) async fn checks(config: &Config, sandbox: &SandboxChoice) -> Vec<Check> {
@@ -31,22 +28,16 @@ pub(super) async fn checks(config: &Config, sandbox: &SandboxChoice) -> Vec<Chec
     ]
 }
 
-async fn version(program: &Path) -> Option<([u32; 3], String)> {
-    let answer = process::probe(program, &["--version"], PROBE_TIMEOUT).await.ok()?;
-    let text = answer.stdout.trim().to_owned();
-    let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
-    let mut numbers = word.split('.').map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0));
-    Some(([numbers.next()?, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)], text))
-}
-
 async fn git() -> CheckResult {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(program) = process::find_program("git", &path) else {
         return CheckResult::Failure("git was not found in PATH. Install git, because agents commit with it.".to_owned());
     };
-    match version(&program).await {
-        Some((numbers, text)) if numbers >= MIN_GIT_VERSION => CheckResult::Ok(text),
-        Some((_, text)) => CheckResult::Warning(format!("{text} is old; update git to 2.20 or newer, because agents may use commands that it lacks")),
+    match process::version(&program).await {
+        Some(Version { numbers, text }) if numbers >= MIN_GIT_VERSION => CheckResult::Ok(text),
+        Some(Version { text, .. }) => {
+            CheckResult::Warning(format!("{text} is old; update git to 2.20 or newer, because agents may use commands that it lacks"))
+        }
         None => CheckResult::Failure(format!("{} does not answer `--version`; install git again", program.display())),
     }
 }
@@ -56,11 +47,11 @@ async fn agent(config: &Config) -> CheckResult {
         Ok(program) => program,
         Err(failure) => return CheckResult::Failure(failure.detail),
     };
-    let Some((numbers, text)) = version(&program).await else {
+    let Some(found) = process::version(&program).await else {
         return CheckResult::Warning(format!("{} does not print its version; run it once in a terminal to see why", program.display()));
     };
-    match backend::version_support(numbers, &text) {
-        VersionSupport::Tested => CheckResult::Ok(format!("{} ({text})", program.display())),
+    match backend::version_support(&found) {
+        VersionSupport::Tested => CheckResult::Ok(format!("{} ({})", program.display(), found.text)),
         VersionSupport::Newer(detail) => CheckResult::Warning(detail),
         VersionSupport::TooOld(detail) => CheckResult::Failure(detail),
     }
@@ -72,8 +63,10 @@ async fn sign_in(config: &Config, preflight: Result<(), PreflightFailure>) -> Ch
         Err(failure) if failure.reason == ParkReason::ProgramMissing => {
             return CheckResult::Warning("not checked, because the agent program is missing; install it first".to_owned());
         }
-        // Space and the sandbox have lines of their own.
-        Err(failure) if !matches!(failure.reason, ParkReason::Sandbox | ParkReason::DiskFull) => return CheckResult::Failure(failure.detail),
+        // The version, space and the sandbox have lines of their own.
+        Err(failure) if !matches!(failure.reason, ParkReason::ProgramTooOld | ParkReason::Sandbox | ParkReason::DiskFull) => {
+            return CheckResult::Failure(failure.detail);
+        }
         Ok(()) | Err(_) => {}
     }
     let program = match preflight::program(config) {
@@ -142,6 +135,7 @@ async fn disk(config: &Config) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     use super::*;
 

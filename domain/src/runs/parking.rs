@@ -20,6 +20,8 @@ vocabulary! {
         SignedOut = "signed_out",
         NoCredit = "no_credit",
         ProgramMissing = "program_missing",
+        /// Its version must not run agents.
+        ProgramTooOld = "program_too_old",
         RootRefused = "root_refused",
         /// The sandbox that agents should run in does not work here, or nobody has chosen one.
         Sandbox = "sandbox",
@@ -42,6 +44,7 @@ impl ParkReason {
             Self::SignedOut => "the agent program is not signed in",
             Self::NoCredit => "the account of the agent program has no credit",
             Self::ProgramMissing => "the agent program was not found",
+            Self::ProgramTooOld => "the agent program is too old",
             Self::RootRefused => "the agent program refuses to run as root",
             Self::Sandbox => "the sandbox of agents is not settled",
             Self::McpNotConnected => "the agent could not reach the board",
@@ -73,7 +76,10 @@ impl ParkReason {
 
     /// Whether the outage lasts until the human acts.
     const fn needs_human(self) -> bool {
-        matches!(self, Self::SignedOut | Self::NoCredit | Self::ProgramMissing | Self::RootRefused | Self::Sandbox | Self::DiskFull)
+        matches!(
+            self,
+            Self::SignedOut | Self::NoCredit | Self::ProgramMissing | Self::ProgramTooOld | Self::RootRefused | Self::Sandbox | Self::DiskFull
+        )
     }
 
     /// Whether a failed run costs nothing and the cause often passes by itself.
@@ -88,6 +94,7 @@ impl ParkReason {
             Self::SignedOut => "Sign in to the agent program. Work then continues automatically.",
             Self::NoCredit => "Add credit to the account, or sign in with another one. Work then continues automatically.",
             Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work then continues automatically.",
+            Self::ProgramTooOld => "Update the agent program. Work then continues automatically.",
             Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
             Self::Sandbox => "Make the sandbox work, or choose another one with \"sandbox\" in the configuration. Work then continues automatically.",
             Self::McpNotConnected => "Read the bridge's message in the attempt's output, and run `vibe-relay doctor`. Work is retried automatically.",

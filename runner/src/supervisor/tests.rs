@@ -1,8 +1,9 @@
 //! The supervisor on a real board: what a tick starts, and that nothing slow runs inside it.
 
-use db::Caller;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use db::Caller;
 use domain::board::attention::AttentionKind;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
@@ -97,6 +98,30 @@ async fn missing_program_parks_instead_of_starting() {
     tick(&mut supervisor).await;
     let news = board.db.events_after(seq, None, 100).await.unwrap();
     assert_eq!(news.iter().map(|event| event.event.kind()).collect::<Vec<_>>(), ["agents_parked"]);
+}
+
+#[tokio::test]
+async fn program_that_is_too_old_parks_instead_of_starting() {
+    let mut board = TestBoard::new().await;
+    let program = board.sample.beside("claude");
+    let install = |version: &str| {
+        std::fs::write(&program, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    install("2.1.99");
+    board.config.agent_command = vec![program.display().to_string()];
+    let task = board.task("One").await;
+    let mut supervisor = supervisor(&board).await;
+    tick(&mut supervisor).await;
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::StartCheck);
+    let parking = board.db.parkings().await.unwrap().pop().unwrap();
+    assert_eq!(parking.reason, ParkReason::ProgramTooOld);
+    insta::assert_snapshot!(parking.detail, @"2.1.99 (Claude Code) has known security holes, and 2.1.128 is the oldest without them; update it with `npm install -g @anthropic-ai/claude-code`.");
+    tick(&mut supervisor).await;
+    let card = board.read(&task).await.card;
+    assert_eq!((card.wait_reason.unwrap().sentence().as_ref(), card.runs, card.attention), ("the agent program is too old", 0, None));
+    install("2.1.128");
+    assert_eq!(crate::backend::check_version(&program).await, Ok(()), "no restart is needed");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use domain::runs::parking::ParkReason;
 use domain::runs::sandbox::SandboxTier;
 
 use super::environment::{CREDENTIALS, SANDBOX};
-use crate::process::probe;
+use crate::process::{Version, probe, version};
 
 /// Versions before this one let a repository run programs without asking.
 const MIN_VERSION: [u32; 3] = [2, 1, 128];
@@ -40,6 +40,20 @@ pub async fn check_sign_in(program: &Path, config: &Config, tier: SandboxTier) -
     Ok(())
 }
 
+/// Refuses a version that must not run agents. The program is asked once, and again when its file has changed.
+///
+/// # Errors
+/// The found version, the oldest supported one, and the command that updates it.
+pub async fn check_version(program: &Path) -> Result<(), String> {
+    if !needs_sign_in(program) {
+        return Ok(());
+    }
+    match version(program).await.map(|found| version_support(&found)) {
+        Some(VersionSupport::TooOld(detail)) => Err(format!("{detail}.")),
+        Some(VersionSupport::Tested | VersionSupport::Newer(_)) | None => Ok(()),
+    }
+}
+
 /// Whether the program has a sign-in. One that only imitates Claude Code, such as the scripted agent, has none.
 pub fn needs_sign_in(program: &Path) -> bool {
     program.file_name().is_some_and(|name| name == "claude")
@@ -54,19 +68,19 @@ pub enum VersionSupport {
     TooOld(String),
 }
 
-/// Judges a version. `text` is the program's answer to `--version`.
-pub fn version_support(numbers: [u32; 3], text: &str) -> VersionSupport {
+/// Judges the version of an agent program.
+pub fn version_support(Version { numbers, text }: &Version) -> VersionSupport {
     if !text.contains("Claude Code") {
         return VersionSupport::Tested;
     }
     let dotted = |version: [u32; 3]| version.map(|number| number.to_string()).join(".");
-    if numbers < MIN_VERSION {
+    if *numbers < MIN_VERSION {
         let minimum = dotted(MIN_VERSION);
         return VersionSupport::TooOld(format!(
             "{text} has known security holes, and {minimum} is the oldest without them; update it with `{UPDATE}`"
         ));
     }
-    if numbers > TESTED_VERSION {
+    if *numbers > TESTED_VERSION {
         let tested = dotted(TESTED_VERSION);
         return VersionSupport::Newer(format!(
             "{text} is newer than {tested}, with which vibe-relay is tested; if agents fail, install that one with `{UPDATE}@{tested}`"
@@ -85,6 +99,7 @@ pub fn parking_hint(reason: ParkReason) -> Option<&'static str> {
         }
         ParkReason::NoCredit => Some("See https://console.anthropic.com/settings/billing, or sign in with another account."),
         ParkReason::RateLimited
+        | ParkReason::ProgramTooOld
         | ParkReason::Sandbox
         | ParkReason::McpNotConnected
         | ParkReason::ServiceUnreachable
@@ -112,7 +127,7 @@ mod tests {
 
     #[test]
     fn versions_outside_of_the_range_are_named_with_the_command_that_helps() {
-        let judged = |numbers, text: &str| match version_support(numbers, text) {
+        let judged = |numbers, text: &str| match version_support(&Version { numbers, text: text.to_owned() }) {
             VersionSupport::Tested => ("tested", String::new()),
             VersionSupport::Newer(detail) => ("newer", detail),
             VersionSupport::TooOld(detail) => ("too old", detail),
