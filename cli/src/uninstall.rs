@@ -5,6 +5,7 @@ mod own_files;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use db::RecordedCheckouts;
 use domain::board::project::Project;
 use domain::config::Config;
 use domain::text::shell_word;
@@ -33,12 +34,21 @@ struct Leftover {
 pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
     let file = settings::file(named)?;
     let config = settings::config(named)?;
-    let mut left = on_disk(&config, file, &service::unit_file()?);
+    let recorded = db::recorded_checkouts(&config.db_path).await;
+    let mut left = on_disk(&config, recorded.as_ref().unwrap_or(&RecordedCheckouts::default()), file, &service::unit_file()?);
     let repositories = repositories(&config).await?;
     let complete = repositories.is_some();
     left.extend(repositories.into_iter().flatten().map(in_repository));
     output::list(&left, "vibe-relay has left nothing here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
     output::hint("Nothing was removed. Stop the board first. `vibe-relay rescue list PROJECT` shows work that was never merged.");
+    match recorded {
+        Err(error) => output::hint(format!("The database cannot be read, so worktrees are not listed: {error}.")),
+        Ok(_) if !config.db_path.exists() && config.worktrees_path.exists() => {
+            let worktrees = config.worktrees_path.display();
+            output::hint(format!("The board has no database, which says what is its own in {worktrees}, so worktrees are not listed."));
+        }
+        Ok(_) => {}
+    }
     if !complete {
         output::hint("No board answers, so repositories with branches and worktrees of vibe-relay are not listed.");
     }
@@ -59,7 +69,7 @@ async fn repositories(config: &Config) -> Result<Option<BTreeSet<String>>, CliEr
     Ok(Some(found))
 }
 
-fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover> {
+fn on_disk(config: &Config, recorded: &RecordedCheckouts, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover> {
     let remove = |paths: &[PathBuf]| {
         let words: Vec<String> = paths.iter().map(|path| shell_word(&path.display().to_string())).collect();
         format!("rm -r {}", words.join(" "))
@@ -74,9 +84,13 @@ fn on_disk(config: &Config, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover>
     if !logs.is_empty() {
         left.push(Leftover { what: "logs", place: logging::folder(config).display().to_string(), remove: remove(&logs) });
     }
-    let places = [("worktrees", Some(config.worktrees_path.clone())), ("configuration", file)];
-    let existing = places.into_iter().filter_map(|(what, path)| Some((what, path.filter(|path| path.exists())?)));
-    left.extend(existing.map(|(what, path)| Leftover { what, place: path.display().to_string(), remove: remove(&[path]) }));
+    let worktrees = own_files::worktrees(&config.worktrees_path, recorded);
+    if !worktrees.is_empty() {
+        left.push(Leftover { what: "worktrees", place: config.worktrees_path.display().to_string(), remove: remove(&worktrees) });
+    }
+    if let Some(file) = file.filter(|file| file.exists()) {
+        left.push(Leftover { what: "configuration", place: file.display().to_string(), remove: remove(&[file]) });
+    }
     let sessions = backend::left_sessions(&config.worktrees_path);
     if !sessions.is_empty() {
         left.push(Leftover {
@@ -109,6 +123,7 @@ fn in_repository(repo_path: String) -> Leftover {
 mod tests {
     use std::time::Duration;
 
+    use domain::id::ProjectId;
     use mcp::server_file::{self, ServerFile};
     use repo::testing::TestRepository;
     use runner::process;
@@ -119,15 +134,25 @@ mod tests {
     fn only_what_exists_is_listed() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { db_path: folder.path().join("my board/board.db"), worktrees_path: folder.path().join("trees"), ..Config::default() };
-        assert_eq!(on_disk(&config, None, &folder.path().join("unit")), []);
+        let on_disk = |recorded: &RecordedCheckouts| on_disk(&config, recorded, None, &folder.path().join("unit"));
+        let mut recorded = RecordedCheckouts::default();
+        assert_eq!(on_disk(&recorded), []);
         std::fs::create_dir(folder.path().join("my board")).unwrap();
         settings::write_token(&folder.path().join("my board/companion"), &db::new_token()).unwrap();
-        let left = on_disk(&config, None, &folder.path().join("unit"));
+        let left = on_disk(&recorded);
         assert_eq!(left.iter().map(|one| one.what).collect::<Vec<_>>(), ["database, tokens and run folders", "registration in Claude Code"]);
         assert!(left[0].remove.starts_with("rm -r '") && left[0].remove.ends_with("/my board/companion'"), "{left:?}");
         std::fs::write(folder.path().join("my board/diary.txt"), "mine").unwrap();
-        let left = on_disk(&config, None, &folder.path().join("unit"));
+        let left = on_disk(&recorded);
         assert!(!left[0].remove.contains("diary") && !left[0].remove.ends_with("/my board'"), "files of others stay: {left:?}");
+        let tree = folder.path().join("trees/PROJ-001/TASK-001");
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(folder.path().join("trees/diary.txt"), "mine").unwrap();
+        assert_eq!(on_disk(&recorded).len(), 2, "it is of another board");
+        recorded.projects.insert(ProjectId::new(1));
+        recorded.checkouts.insert(tree);
+        let trees = &on_disk(&recorded)[1];
+        assert!(trees.what == "worktrees" && trees.remove.ends_with("/trees/PROJ-001"), "{trees:?}");
     }
 
     #[tokio::test]

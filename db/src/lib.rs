@@ -57,7 +57,7 @@ pub use runs::base::BaseMerge;
 pub use runs::branch::BranchRecord;
 pub use runs::check::write::NewCheckResult;
 pub use runs::checkout::LeftCheckout;
-pub use runs::folder::{RecordedCheckouts, RunFolder};
+pub use runs::folder::{RecordedCheckouts, RunFolder, recorded_checkouts};
 pub use runs::land::LandingFacts;
 pub use runs::land::write::MergedPullRequest;
 pub use runs::limit::LimitSubject;

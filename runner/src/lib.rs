@@ -31,7 +31,9 @@ pub mod warroom;
 mod watch;
 
 pub use runs::base::follow_before_landing;
+pub use runs::checkout::folder_of;
 pub use runs::run::RunContext;
+pub use runs::scratch::is_of_project;
 pub use runs::{checkout_update, publication};
 pub use supervisor::supervise;
 

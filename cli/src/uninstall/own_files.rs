@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use db::RecordedCheckouts;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use mcp::{server_file, server_socket};
@@ -32,6 +33,23 @@ pub(super) fn beside(db_path: &Path) -> Vec<PathBuf> {
     let copies = format!("{}-", db_path.file_stem().unwrap_or_default().to_string_lossy());
     own.extend(in_folder(&db_path.with_file_name("backups"), |_, name| name.starts_with(&copies) && name.contains("-schema-")));
     own.extend(BY_PROJECT.iter().flat_map(|folder| in_folder(&db_path.with_file_name(folder), |_, name| is_named_by_id(name))));
+    own
+}
+
+/// The worktrees of a board, or the folder of a project, or of all, that has nothing else. Boards may share the folder `worktrees`, and each
+/// numbers its projects and tasks alike, so only what the database of the board has `recorded` is its own.
+pub(super) fn worktrees(worktrees: &Path, recorded: &RecordedCheckouts) -> Vec<PathBuf> {
+    let of_project = |project: &ProjectId| {
+        let is_own = |path: &Path| recorded.checkouts.contains(path) || runner::is_of_project(path, worktrees, project);
+        in_folder(&runner::folder_of(worktrees, project), |path, _| is_own(path))
+    };
+    let mut own: Vec<PathBuf> = recorded.projects.iter().flat_map(of_project).collect();
+    let together = in_folder(worktrees, |path, _| own.iter().any(|own| own == path));
+    if together == [worktrees] {
+        own = together;
+    }
+    // The folder may have been another one before.
+    own.extend(recorded.checkouts.iter().filter(|path| !path.starts_with(worktrees) && path.exists()).cloned());
     own
 }
 
@@ -119,5 +137,24 @@ mod tests {
             std::fs::remove_file(folder.join("logs").join(name)).unwrap();
         }
         assert_eq!(names(folder, &logs(&config)), ["logs"], "nothing else is in it");
+    }
+
+    #[test]
+    fn worktrees_of_other_boards_and_folders_of_the_person_are_not_of_the_board() {
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, trees) = (folder.path(), folder.path().join("trees"));
+        let mut recorded = RecordedCheckouts::default();
+        assert_eq!(worktrees(&trees, &recorded), [] as [PathBuf; 0]);
+        recorded.projects.extend([ProjectId::new(1), ProjectId::new(2)]);
+        recorded.checkouts.extend(["trees/PROJ-001/TASK-001", "trees/PROJ-002/TASK-002", "before/PROJ-001/TASK-003"].map(|path| folder.join(path)));
+        for tree in ["trees/PROJ-001/TASK-001", "trees/PROJ-001/checks-full", "trees/PROJ-002/TASK-002", "before/PROJ-001/TASK-003"] {
+            write(folder, &format!("{tree}/a.txt"), "ours");
+        }
+        assert_eq!(names(folder, &worktrees(&trees, &recorded)), ["trees", "before/PROJ-001/TASK-003"], "nothing else is in it");
+        for theirs in ["trees/PROJ-003/TASK-004/a.txt", "trees/PROJ-001/TASK-001-2/a.txt", "trees/mine.txt"] {
+            write(folder, theirs, "theirs");
+        }
+        let expected = ["trees/PROJ-001/TASK-001", "trees/PROJ-001/checks-full", "trees/PROJ-002", "before/PROJ-001/TASK-003"];
+        assert_eq!(names(folder, &worktrees(&trees, &recorded)), expected);
     }
 }

@@ -1,13 +1,15 @@
-//! The folders of ended runs: which ones may be removed, and which ones were. Must not access the disk; the runner removes them.
+//! The folders of runs and of checkouts: which ones are on record, which may be removed, and which ones were. Must not access the disk; the runner removes them.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::id::{ProjectId, RunId};
 use domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
 use crate::engine::column::parsed;
+use crate::engine::dialect;
+use crate::engine::inspect::inspect_database;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
@@ -27,6 +29,38 @@ pub struct RecordedCheckouts {
     /// The common `.git` folders.
     pub repositories: BTreeSet<PathBuf>,
     pub checkouts: BTreeSet<PathBuf>,
+}
+
+/// Reads the checkouts on record in a database file, which a server may use meanwhile. A file that does not exist has none.
+///
+/// # Errors
+/// When it is not a database of this program, or one of an unsuitable version.
+pub async fn recorded_checkouts(path: &Path) -> Result<RecordedCheckouts> {
+    if !path.exists() {
+        return Ok(RecordedCheckouts::default());
+    }
+    inspect_database(path).await?;
+    let mut connection = dialect::inspection_options(path).connect().await?;
+    let found = on_record(&mut connection).await?;
+    connection.close().await?;
+    Ok(found)
+}
+
+async fn on_record(connection: &mut SqliteConnection) -> Result<RecordedCheckouts> {
+    let repositories: Vec<(String, String)> = sqlx::query_as("SELECT id, git_dir FROM projects").fetch_all(&mut *connection).await?;
+    let checkouts: Vec<String> = sqlx::query_scalar(
+        "SELECT worktree_path FROM tasks WHERE worktree_path IS NOT NULL
+         UNION SELECT worktree_path FROM agent_runs WHERE completed_at IS NULL AND worktree_path IS NOT NULL
+         UNION SELECT worktree_path FROM agent_runs WHERE checkout_left IS NOT NULL AND worktree_path IS NOT NULL",
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut found = RecordedCheckouts { checkouts: checkouts.into_iter().map(PathBuf::from).collect(), ..RecordedCheckouts::default() };
+    for (project, git_dir) in repositories {
+        found.projects.insert(project.parse()?);
+        found.repositories.insert(PathBuf::from(git_dir));
+    }
+    Ok(found)
 }
 
 impl Db {
@@ -70,20 +104,7 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn checkouts_on_record(&self) -> Result<RecordedCheckouts> {
-        let repositories: Vec<(String, String)> = sqlx::query_as("SELECT id, git_dir FROM projects").fetch_all(&self.readers).await?;
-        let checkouts: Vec<String> = sqlx::query_scalar(
-            "SELECT worktree_path FROM tasks WHERE worktree_path IS NOT NULL
-             UNION SELECT worktree_path FROM agent_runs WHERE completed_at IS NULL AND worktree_path IS NOT NULL
-             UNION SELECT worktree_path FROM agent_runs WHERE checkout_left IS NOT NULL AND worktree_path IS NOT NULL",
-        )
-        .fetch_all(&self.readers)
-        .await?;
-        let mut found = RecordedCheckouts { checkouts: checkouts.into_iter().map(PathBuf::from).collect(), ..RecordedCheckouts::default() };
-        for (project, git_dir) in repositories {
-            found.projects.insert(project.parse()?);
-            found.repositories.insert(PathBuf::from(git_dir));
-        }
-        Ok(found)
+        on_record(&mut *self.readers.acquire().await?).await
     }
 
     /// Records that the folder of an ended run was removed.

@@ -147,7 +147,7 @@ pub(super) async fn free_branch_name(git_dir: &Path, wanted: String) -> Result<S
 }
 
 /// The folder of the checkouts of a project.
-pub(crate) fn folder_of(worktrees: &Path, project: &ProjectId) -> PathBuf {
+pub fn folder_of(worktrees: &Path, project: &ProjectId) -> PathBuf {
     worktrees.join(project.as_str())
 }
 

@@ -13,8 +13,8 @@ use domain::runs::evidence::Sha;
 
 use crate::blocking::off_thread;
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, checkout_name, with_files};
-use crate::runs::run::RunContext;
 use crate::runs::run::preparation::{self, Preparation};
+use crate::runs::run::{RunContext, SETUP_CACHE};
 
 /// The purpose of a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,11 @@ impl Purpose {
 /// Whether `path` is a scratch checkout of a project.
 pub(crate) fn is_of(path: &Path, worktrees: &Path, project: &ProjectId) -> bool {
     Purpose::ALL.into_iter().any(|purpose| purpose.path(worktrees, project) == path)
+}
+
+/// Whether `path` belongs to a project itself and not to one of its tasks: a scratch checkout, or the kept setups.
+pub fn is_of_project(path: &Path, worktrees: &Path, project: &ProjectId) -> bool {
+    is_of(path, worktrees, project) || path == checkout::folder_of(worktrees, project).join(SETUP_CACHE)
 }
 
 /// Moves a checkout to the commit, with the files that agents get.

@@ -1,14 +1,15 @@
 //! Restored and dropped rescues in the log.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use domain::runs::agent_kind::AgentKind;
 
-use crate::Caller;
 use crate::runs::rescue::EXPIRED;
 use crate::testing::set_time;
 use crate::tests::engine::index::plan;
 use crate::tests::store::{Store, code};
+use crate::{Caller, RecordedCheckouts, recorded_checkouts};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/TASK-001/uncommitted";
 
@@ -69,6 +70,8 @@ async fn kept_work_has_an_age_and_ends() {
     assert!(db.run_folders().await.unwrap().is_empty());
     let recorded = db.checkouts_on_record().await.unwrap();
     assert!(recorded.projects.contains(&store.project) && recorded.checkouts.is_empty(), "{recorded:?}");
+    assert_eq!(recorded_checkouts(db.path()).await.unwrap(), recorded, "also while the board runs");
+    assert_eq!(recorded_checkouts(Path::new("missing.db")).await.unwrap(), RecordedCheckouts::default());
 }
 
 #[tokio::test]
