@@ -3,7 +3,8 @@
 //! A new command has to be added to [`COMMANDS`] with all four, or the story fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use api::testing::ResponseValidator;
 use domain::board::reducer::Board;
@@ -15,21 +16,32 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 use tests::git::git;
 use tests::server::TestServer;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
 
 use crate::{service, support};
+
+/// How long a command may take until it prints a line, or ends.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A command with what proves it.
 struct Row {
     name: &'static str,
-    /// A line that succeeds, or the story that shows its success.
-    success: Result<&'static str, Story>,
+    success: Success,
     /// A line that is refused. It begins with `--config` if only a missing configuration makes the command fail.
     refusal: &'static str,
     json: Json,
 }
 
-/// The story whose file shows the success, by words in it.
-struct Story(&'static str, &'static str);
+enum Success {
+    /// A line that succeeds.
+    Line(&'static str),
+    /// A line that runs until it is ended, the input that it gets, and words of the first line that it prints.
+    Running { line: &'static str, input: &'static str, prints: &'static str },
+    /// The story whose file shows the success, by words in it.
+    Story(&'static str, &'static str),
+}
 
 /// What `--json` prints.
 #[derive(Clone, Copy)]
@@ -51,14 +63,20 @@ use Json::{Items, Keys, Lines, List, NoData, One, Text};
 const OUTCOME: Json = Keys(&["outcome"]);
 
 const fn row(name: &'static str, success: &'static str, refusal: &'static str, json: Json) -> Row {
-    Row { name, success: Ok(success), refusal, json }
+    Row { name, success: Success::Line(success), refusal, json }
 }
 
-const fn elsewhere(name: &'static str, proof: Story, refusal: &'static str, json: Json) -> Row {
-    Row { name, success: Err(proof), refusal, json }
+const fn running(name: &'static str, (line, input, prints): (&'static str, &'static str, &'static str), refusal: &'static str, json: Json) -> Row {
+    Row { name, success: Success::Running { line, input, prints }, refusal, json }
 }
 
-/// In the order in which they run on one board. `{token}`, `{session}`, `{rescue}` and `{sha}` stand for what the board made.
+const fn elsewhere(name: &'static str, (file, words): (&'static str, &'static str), refusal: &'static str, json: Json) -> Row {
+    Row { name, success: Success::Story(file, words), refusal, json }
+}
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+
+/// In the order in which they run on one board. `{port}` is that of the board; `{token}`, `{session}`, `{rescue}` and `{sha}` stand for what the board made.
 const COMMANDS: &[Row] = &[
     row("version", "version", "version extra", Text),
     row("completions", "completions bash", "completions cmd", NoData),
@@ -90,10 +108,11 @@ const COMMANDS: &[Row] = &[
     row("interrupt", "interrupt 3 --message Continue.", "interrupt 1", One("Run")),
     row("takeover", "takeover 3", "takeover 99", One("Takeover")),
     row("task move", "task move 4 cancelled --reason obsolete", "task move 1 nowhere", One("TaskView")),
-    elsewhere("task retry", Story("failures.rs", "retry"), "task retry 99", One("TaskView")),
-    elsewhere("task raise", Story("limits.rs", "/raise"), "task raise 99", One("TaskView")),
-    elsewhere("project raise", Story("limits.rs", "[\"project\", \"raise\""), "project raise 9", One("ProjectUsage")),
-    elsewhere("permission", Story("permissions.rs", "/permission"), "permission 1", One("PermissionRequest")),
+    row("task retry", "task retry 5", "task retry 1", One("TaskView")),
+    row("task raise", "task raise 3", "task raise 99", One("TaskView")),
+    row("project raise", "project raise 1", "project raise 9", One("ProjectUsage")),
+    // It takes an agent of which the settings demand that it asks.
+    elsewhere("permission", ("permissions.rs", "/permission"), "permission 1", One("PermissionRequest")),
     row("pause", "pause", "pause --project 9", One("PauseStatus")),
     row("resume", "resume", "resume --project 9", One("PauseStatus")),
     row("project pause", "project pause 1", "project pause 9", One("Project")),
@@ -111,6 +130,7 @@ const COMMANDS: &[Row] = &[
     row("session list", "session list", "--config nowhere.json session list", List("BrowserSession")),
     row("session revoke", "session revoke {session}", "session revoke 99", OUTCOME),
     row("inbox", "inbox", "--config nowhere.json inbox", Items(&[])),
+    running("mcp", ("mcp", INITIALIZE, "\"serverInfo\""), "--config nowhere.json mcp", NoData),
     row("profile show", "profile show 1", "profile show 9", One("Profile")),
     row("profile edit", "profile edit 1 --copy .env", "profile edit 9 --copy .env", One("Profile")),
     row("rescue list", "rescue list 1", "rescue list 9", List("Rescue")),
@@ -125,15 +145,19 @@ const COMMANDS: &[Row] = &[
     row("audit verify", "audit verify", "audit verify --file nowhere.db", OUTCOME),
     row("clean", "clean --yes", "--config nowhere.json clean", Items(&["what", "place", "removed"])),
     row("backup", "backup copy.db", "backup config.json", OUTCOME),
-    elsewhere("tail", Story("tail.rs", "--json"), "tail 9", One("Frame")),
+    running("tail", ("tail --json", "", "hello"), "tail 9", One("Frame")),
     row("project relocate", "project relocate 1 moved", "project relocate 1 nowhere", One("Project")),
     row("project archive", "project archive 1", "project archive 9", One("Project")),
     row("project restore", "project restore 1", "project restore 9", One("Project")),
     row("project delete", "project delete 1 --title Alphabet", "project delete 1 --title Letters", One("Project")),
     row("token rotate", "token rotate", "--config nowhere.json token rotate", OUTCOME),
-    elsewhere("serve", Story("bad_start.rs", "\"serve\""), "serve --port 70000", NoData),
-    elsewhere("demo", Story("demo.rs", "\"demo\""), "demo --nothing", NoData),
-    elsewhere("mcp", Story("bad_start.rs", "[\"mcp\"]"), "--config nowhere.json mcp", NoData),
+    running(
+        "serve",
+        ("--config second.json serve --no-open --port 0", "", "listening on http://127.0.0.1:"),
+        "--config second.json serve --no-open --port {port}",
+        NoData,
+    ),
+    running("demo", ("demo --no-open", "", "Scripted agents: no model"), "demo --nothing", NoData),
     row("restore", "restore copy.db", "restore config.json", OUTCOME),
     row("service install", "service install", "service install --port none", OUTCOME),
     row("service status", "service status", "service status now", Keys(&["installed", "at_login", "now"])),
@@ -168,6 +192,27 @@ impl Made {
     }
 
     async fn run(&self, server: &TestServer, line: &str, more: &[&str]) -> Output {
+        self.command(server, line, more).output().await.unwrap()
+    }
+
+    /// Runs a line until it has printed one, and ends it. Returns what it printed, if it then ends in order.
+    async fn first_line(&self, server: &TestServer, line: &str, input: &str) -> Result<String, String> {
+        let mut command = self.command(server, line, &[]);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = process.stdin.take().unwrap();
+        stdin.write_all(format!("{input}\n").as_bytes()).await.unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let printed = timeout(DEADLINE, lines.next_line()).await.map_err(|_| format!("{line} prints nothing"))?.unwrap().unwrap_or_default();
+        match process.id() {
+            Some(id) if input.is_empty() => tests::terminate(id).unwrap(),
+            // Its client closes the input.
+            _ => drop(stdin),
+        }
+        let ended = timeout(DEADLINE, process.wait()).await.map_err(|_| format!("{line} does not end"))?.unwrap();
+        if ended.success() { Ok(printed) } else { Err(format!("{line} ends with {ended} after: {printed}")) }
+    }
+
+    fn command(&self, server: &TestServer, line: &str, more: &[&str]) -> Command {
         let line = self.fill(line);
         let words: Vec<&str> = line.split(' ').chain(more.iter().copied()).collect();
         let mut command = match words.as_slice() {
@@ -175,8 +220,8 @@ impl Made {
             ["--config", file, rest @ ..] => server.command_with_config(file, rest),
             words => server.command(words),
         };
-        command.env("VIBE_RELAY_TOKEN", if words.first() == Some(&"inbox") { self.agent_token.as_str() } else { "" });
-        command.output().await.unwrap()
+        command.env("VIBE_RELAY_TOKEN", if matches!(words.first(), Some(&("inbox" | "mcp"))) { self.agent_token.as_str() } else { "" });
+        command
     }
 
     /// Waits for, or makes, what a command needs.
@@ -258,6 +303,12 @@ impl Made {
                 sqlx::raw_sql(include_str!("../../../db/src/tests/context/import/dead_drop.sql")).execute(&mut database).await.unwrap();
                 database.close().await.unwrap();
             }
+            "serve" => {
+                let mut second: Value = serde_json::from_slice(&std::fs::read(server.root().join("config.json")).unwrap()).unwrap();
+                second["db_path"] = server.root().join("second/board.db").display().to_string().into();
+                std::fs::write(server.root().join("second.json"), second.to_string()).unwrap();
+                self.names.insert("port", server.port().to_string());
+            }
             "restore" => server.kill().await.unwrap(),
             _ => {}
         }
@@ -317,7 +368,7 @@ async fn every_command_has_help_success_refusal_and_json() {
             problems.push(format!("{} is not refused: {code:?} {reason}", row.refusal));
         }
         match &row.success {
-            Ok(line) => {
+            Success::Line(line) => {
                 let more: &[&str] = if matches!(row.json, NoData) { &[] } else { &["--json"] };
                 let output = made.run(&server, line, more).await;
                 let text = String::from_utf8(output.stdout).unwrap();
@@ -327,7 +378,12 @@ async fn every_command_has_help_success_refusal_and_json() {
                     problems.push(format!("{line} --json: {problem}"));
                 }
             }
-            Err(Story(file, words)) => {
+            Success::Running { line, input, prints } => match made.first_line(&server, line, input).await {
+                Ok(text) if !text.contains(prints) => problems.push(format!("{line} does not print {prints}: {text}")),
+                Ok(text) => problems.extend(check(&validator, row, &text).err().map(|problem| format!("{line}: {problem}"))),
+                Err(problem) => problems.push(problem),
+            },
+            Success::Story(file, words) => {
                 let story = std::fs::read_to_string(format!("{}/tests/e2e/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
                 assert!(story.contains(words), "{file} shows the success of {}", row.name);
             }
