@@ -1,8 +1,8 @@
 //! Runs five tasks on a large repository to their landing, first on the checked-out base branch and then by a pull request:
 //! `cargo bench -p tests --bench large_repository`, with 20,000 files, 300 MB of history and a suite of 60 seconds. It takes about twenty minutes.
 //!
-//! `LARGE_FILES`, `LARGE_HISTORY` (megabytes), `LARGE_SUITE` (seconds), `LARGE_WAY` (`local` or `pr`) and `LARGE_LFS=1` (attributes that name the
-//! filter of Git LFS) change that.
+//! `LARGE_FILES`, `LARGE_HISTORY` (megabytes), `LARGE_SUITE` (seconds), `LARGE_WAY` (`local` or `pr`) and `LARGE_LFS=1` (real files of Git LFS,
+//! and not only pointers) change that.
 
 #![expect(clippy::print_stdout, reason = "a command that prints its result")]
 
@@ -21,7 +21,7 @@ async fn main() -> io::Result<ExitCode> {
         files: number("LARGE_FILES", 20_000),
         history: number("LARGE_HISTORY", 300),
         suite: Duration::from_secs(number("LARGE_SUITE", 60) as u64),
-        has_lfs_filter: text("LARGE_LFS").is_some(),
+        has_lfs: text("LARGE_LFS").is_some(),
     };
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

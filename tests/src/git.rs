@@ -20,9 +20,21 @@ pub const IDENTITY: [(&str, &str); 6] = [
 /// # Errors
 /// The command failed. The error contains its stderr.
 pub fn git(folder: &Path, arguments: &[&str]) -> io::Result<String> {
+    run(Path::new("/dev/null"), folder, arguments)
+}
+
+/// As [`git`], with the configuration of the person whose home folder is `home`.
+///
+/// # Errors
+/// As [`git`].
+pub fn git_as(home: &Path, folder: &Path, arguments: &[&str]) -> io::Result<String> {
+    run(&home.join(".gitconfig"), folder, arguments)
+}
+
+fn run(configuration: &Path, folder: &Path, arguments: &[&str]) -> io::Result<String> {
     #[expect(clippy::disallowed_methods, reason = "a test inspects a repository with the real program")]
     let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).envs(IDENTITY).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.args(arguments).current_dir(folder).envs(IDENTITY).env("GIT_CONFIG_GLOBAL", configuration).env("GIT_CONFIG_NOSYSTEM", "1");
     let output = command.output()?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

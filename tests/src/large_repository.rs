@@ -51,8 +51,8 @@ pub struct Size {
     /// Megabytes of earlier versions, which do not compress.
     pub history: usize,
     pub suite: Duration,
-    /// Whether attributes name the filter of Git LFS, and not only pointers of it are committed.
-    pub has_lfs_filter: bool,
+    /// Whether Git LFS is installed for the person and keeps files of theirs. Otherwise only its pointers are committed.
+    pub has_lfs: bool,
 }
 
 /// The figures of a run, one sentence each, and each broken promise.
@@ -83,13 +83,13 @@ pub async fn run(program: &Path, size: Size, destination: Destination) -> io::Re
     let began = Instant::now();
     let mut made = Ok(());
     let server = TestServer::start(program, &[("README.md", "A large repository.\n")], |options, root| {
-        made = files::generate(&root.join("repo"), &root.join("library"), size).and_then(|()| agents::prepare(program, root, options));
+        made = files::generate(root, size).and_then(|()| agents::prepare(program, root, options));
     });
     let server = server.await?;
     made?;
     let (root, repository) = (server.root(), server.repository());
     let remote = Remote::new(&root)?;
-    let person = Person::with_changes(&repository)?;
+    let person = Person::with_changes(&root.join("home"), &repository)?;
     report.phase("the repository, its remote and another clone were made, and the server started", began);
     report.figures.push(format!("{}; {}", files::describe(&repository)?, person.describe()));
 
@@ -159,6 +159,12 @@ pub async fn run(program: &Path, size: Size, destination: Destination) -> io::Re
     for number in 1..=TASKS {
         let shown = git(&landed_on, &["show", &format!("main:{}", agents::changed_file(number))]);
         report.expect(shown.is_ok_and(|text| text.contains(&agents::line(number))), || format!("the work of task {number} is not in what landed"));
+    }
+    if size.has_lfs {
+        let shown = git(&landed_on, &["show", &format!("main:{}", files::MEDIA)])?;
+        report.expect(files::is_pointer(&shown), || format!("what landed has no pointer of Git LFS: {shown}"));
+        let is_uploaded = remote.path.join("lfs/objects").is_dir();
+        report.expect(is_uploaded == (destination == Destination::PullRequest), || "files of Git LFS were not uploaded with the branch".to_owned());
     }
     let changes = person.differences()?;
     report.expect(changes.is_empty(), || format!("what the person had changed: {}", changes.join("; ")));

@@ -1,4 +1,4 @@
-//! Makes the repository: packages of pnpm, crates of Rust, pointers of Git LFS, a submodule, an ignored file and a history. `git` imports it from
+//! Makes the repository: packages of pnpm, crates of Rust, files of Git LFS, a submodule, an ignored file and a history. `git` imports it from
 //! a stream, because commits of so many files would take minutes otherwise. It must not know what happens in it.
 
 use std::io::{self, BufWriter, Write};
@@ -6,17 +6,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::Size;
-use crate::git::{git, repository};
+use crate::git::{git, git_as, repository};
 
 const PER_PART: usize = 20;
-const POINTERS: usize = 40;
+const MEDIA_FILES: usize = 40;
+/// One of the files of Git LFS.
+pub(super) const MEDIA: &str = "media/image0.png";
 /// The earlier versions of the history, and how many files each has.
 const VERSIONS: usize = 60;
 const CHUNKS: usize = 10;
 const IGNORED: &str = ".env\nnode_modules/\ntarget/\n";
 
-/// Fills the repository at `top`, which has one commit, and makes the repository of its submodule at `library`.
-pub(super) fn generate(top: &Path, library: &Path, size: Size) -> io::Result<()> {
+/// Fills the repository in `root`, which has one commit, and makes that of its submodule beside it.
+pub(super) fn generate(root: &Path, size: Size) -> io::Result<()> {
+    let (top, library) = (&root.join("repo"), &root.join("library"));
     repository(library, &[("library.c", "int answer(void) { return 42; }\n")])?;
     let module = git(library, &["rev-parse", "main"])?;
     import(top, 50, |stream| {
@@ -50,14 +53,27 @@ pub(super) fn generate(top: &Path, library: &Path, size: Size) -> io::Result<()>
     git(top, &["reset", "-q", "--hard", "main"])?;
     let update = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"];
     git(top, &update)?;
-    if size.has_lfs_filter {
-        for (key, value) in
-            [("clean", "git-lfs clean -- %f"), ("smudge", "git-lfs smudge --skip -- %f"), ("process", "git-lfs filter-process --skip")]
-        {
-            git(top, &["config", &format!("filter.lfs.{key}"), value])?;
-        }
+    if size.has_lfs {
+        commit_media(&root.join("home"), top)?;
     }
     std::fs::write(top.join(".env"), "KEY=1\n")
+}
+
+/// Installs Git LFS for the person and lets it take their files. Its objects are in the repository, so nothing has to be downloaded.
+fn commit_media(home: &Path, top: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(home)?;
+    git_as(home, home, &["lfs", "install", "--skip-repo"])?;
+    std::fs::create_dir_all(top.join("media"))?;
+    std::fs::write(top.join(".gitattributes"), "media/*.png filter=lfs diff=lfs merge=lfs -text\n")?;
+    for number in 0..MEDIA_FILES {
+        std::fs::write(top.join(format!("media/image{number}.png")), format!("Image {number}.\n"))?;
+    }
+    git_as(home, top, &["add", ".gitattributes", "media"])?;
+    git_as(home, top, &["commit", "-q", "-m", "Media"]).map(drop)
+}
+
+pub(super) fn is_pointer(text: &str) -> bool {
+    text.starts_with("version https://git-lfs.github.com/spec/v1\n")
 }
 
 /// Says how large the repository is.
@@ -77,10 +93,7 @@ fn special_files(library: &Path, size: Size) -> Vec<(String, String)> {
         ("pnpm-lock.yaml".to_owned(), "lockfileVersion: '9.0'\npackages: {}\n".to_owned()),
         ("Cargo.toml".to_owned(), "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n".to_owned()),
     ];
-    if size.has_lfs_filter {
-        files.push((".gitattributes".to_owned(), "media/*.png filter=lfs diff=lfs merge=lfs -text\n".to_owned()));
-    }
-    for number in 0..POINTERS {
+    for number in 0..if size.has_lfs { 0 } else { MEDIA_FILES } {
         let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{number:064x}\nsize {}\n", 1_000 + number);
         files.push((format!("media/image{number}.png"), pointer));
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::git::git;
+use crate::git::git_as;
 
 /// The changed paths, in parts of the repository that no agent changes.
 const PATHS: [&str; 13] = [
@@ -31,6 +31,7 @@ type Seen = BTreeMap<PathBuf, Option<(u32, Vec<u8>)>>;
 
 /// The person, and what their changes were like.
 pub(super) struct Person {
+    home: PathBuf,
     top: PathBuf,
     files: Seen,
     index: String,
@@ -39,7 +40,8 @@ pub(super) struct Person {
 
 impl Person {
     /// Makes twelve changes.
-    pub(super) fn with_changes(top: &Path) -> io::Result<Self> {
+    pub(super) fn with_changes(home: &Path, top: &Path) -> io::Result<Self> {
+        let git = |arguments: &[&str]| git_as(home, top, arguments);
         let [edited, staged, staged_and_edited, removed, removed_and_staged, executable, old, new, added, intended, untracked, link, binary] = PATHS;
         let write = |path: &str, content: &[u8]| {
             fs::create_dir_all(top.join(path).parent().unwrap_or(top))?;
@@ -49,19 +51,19 @@ impl Person {
         write(staged, b"const mine = 2;\n")?;
         write(staged_and_edited, b"const mine = 3;\n")?;
         write(added, b"const mine = 4;\n")?;
-        git(top, &["add", staged, staged_and_edited, added])?;
+        git(&["add", staged, staged_and_edited, added])?;
         write(staged_and_edited, b"const mine = 3; // and later\n")?;
         fs::remove_file(top.join(removed))?;
-        git(top, &["rm", "-q", removed_and_staged])?;
+        git(&["rm", "-q", removed_and_staged])?;
         fs::set_permissions(top.join(executable), Permissions::from_mode(0o755))?;
-        git(top, &["mv", old, new])?;
+        git(&["mv", old, new])?;
         write(intended, b"const mine = 5;\n")?;
-        git(top, &["add", "--intent-to-add", intended])?;
+        git(&["add", "--intent-to-add", intended])?;
         write(untracked, b"Nobody's business.\n")?;
         fs::remove_file(top.join(link))?;
         symlink("lib.rs", top.join(link))?;
         write(binary, &[0, 159, 146, 150, 0])?;
-        let mut person = Self { top: top.to_path_buf(), files: Seen::new(), index: String::new(), status: String::new() };
+        let mut person = Self { home: home.to_path_buf(), top: top.to_path_buf(), files: Seen::new(), index: String::new(), status: String::new() };
         (person.files, person.index, person.status) = person.read()?;
         Ok(person)
     }
@@ -87,7 +89,7 @@ impl Person {
     /// The files, what the index has of them, and the whole status.
     fn read(&self) -> io::Result<(Seen, String, String)> {
         let mut files = Seen::new();
-        for path in PATHS.into_iter().chain([".env"]) {
+        for path in PATHS.into_iter().chain([".env", super::files::MEDIA]) {
             let path = self.top.join(path);
             let seen = match path.symlink_metadata() {
                 Ok(found) if found.is_symlink() => Some((found.mode(), fs::read_link(&path)?.into_os_string().into_encoded_bytes())),
@@ -96,8 +98,8 @@ impl Person {
             };
             files.insert(path, seen);
         }
-        let index = git(&self.top, &[&["ls-files", "--stage", "-v", "--"][..], &PATHS].concat())?;
-        let status = git(&self.top, &["status", "--porcelain=v2", "--untracked-files=all"])?;
+        let index = git_as(&self.home, &self.top, &[&["ls-files", "--stage", "-v", "--"][..], &PATHS].concat())?;
+        let status = git_as(&self.home, &self.top, &["status", "--porcelain=v2", "--untracked-files=all"])?;
         Ok((files, index, status))
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::git::git;
+use crate::git::{git, git_as};
 
 const ADDRESS: &str = "https://github.example/ann/large";
 
@@ -28,7 +28,8 @@ impl Remote {
         }
         git(&repository, &["config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"])?;
         fs::create_dir_all(root.join("home"))?;
-        fs::write(root.join("home/.gitconfig"), format!("[url \"{}\"]\n\tinsteadOf = {ADDRESS}\n", path.display()))?;
+        // Git LFS takes addresses only.
+        git_as(&root.join("home"), root, &["config", "--global", &format!("url.file://{}.insteadOf", path.display()), ADDRESS])?;
         let remote = Self { path, root: root.to_path_buf() };
         remote.write_stand_in()?;
         Ok(remote)
