@@ -17,6 +17,7 @@ use domain::audit::AuditKind;
 use domain::config::Config;
 use domain::config::live::LiveConfig;
 use domain::refusal::GeneralRefusal;
+use domain::team::browser_session::SessionSecret;
 use domain::team::person::Right;
 use domain::team::token::{TokenAudience, TokenReach};
 use domain::wire::{BOARD_HOST, HOST_NAMES};
@@ -29,6 +30,7 @@ use crate::connection::Transport;
 use crate::error::{Error, FailureCode, Result};
 use crate::openapi::Access;
 use crate::rate_limit::count_request;
+use crate::session_key::session_key;
 use crate::sign_in::cookie_name;
 use crate::state::AppState;
 
@@ -44,7 +46,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest path with its parameters, in bytes.
 const ADDRESS_LIMIT: usize = 8 * 1024;
 
-const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data: blob:; \
      style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// The port that an address without one implies. Requests over the socket name none.
@@ -245,7 +247,7 @@ fn admit(caller: &Caller, access: Access, request: &Request) -> Result<()> {
     require_json(request)
 }
 
-/// Whether the request carries the token of a person. A cookie does not count, because pages of others send it too.
+/// Whether the request carries the token of a person. A session does not count, because nothing checks its page here.
 pub(crate) async fn has_readers_token(state: &AppState, headers: &HeaderMap) -> bool {
     match credential(headers, state.port) {
         Some(bearer @ Credential::Bearer(_)) => {
@@ -255,12 +257,9 @@ pub(crate) async fn has_readers_token(state: &AppState, headers: &HeaderMap) -> 
     }
 }
 
-/// Whether the browser is already signed in.
-pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Result<bool> {
-    match credential(headers, state.port) {
-        Some(Credential::Session(secret)) => Ok(state.db.use_browser_session(&secret).await?.is_some()),
-        Some(Credential::Bearer(_)) | None => Ok(false),
-    }
+/// Whether the browser has the cookie of a session, which proves nothing without the key.
+pub(crate) fn has_session_cookie(headers: &HeaderMap, port: u16) -> bool {
+    CookieJar::from_headers(headers).get(&cookie_name(port)).is_some()
 }
 
 /// The credential that identifies the caller of a request. Neither kind is accepted in the place of the other.
@@ -268,8 +267,8 @@ pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Resul
 pub(crate) enum Credential {
     /// A token.
     Bearer(String),
-    /// The secret of a browser session, from the cookie.
-    Session(String),
+    /// The secret of a browser session, from the cookie and the session key.
+    Session(SessionSecret),
 }
 
 impl Credential {
@@ -277,7 +276,7 @@ impl Credential {
     fn act(&self, action: String) -> Act {
         match self {
             Self::Bearer(token) => Act::by_token(token, action),
-            Self::Session(secret) => Act::by_browser(secret, action),
+            Self::Session(secret) => Act::by_browser(&secret.joined(), action),
         }
     }
 
@@ -297,14 +296,16 @@ impl Credential {
     }
 }
 
-/// The credential of a request. A bearer token takes precedence over a cookie, because browsers send cookies without being asked.
+/// The credential of a request. A bearer token takes precedence over a cookie, because browsers send cookies without being asked. A cookie alone
+/// is none.
 fn credential(headers: &HeaderMap, port: u16) -> Option<Credential> {
     if headers.contains_key(header::AUTHORIZATION) {
         let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
         return Some(Credential::Bearer(bearer.token().to_owned()));
     }
-    let cookies = CookieJar::from_headers(headers);
-    cookies.get(&cookie_name(port)).map(|cookie| Credential::Session(cookie.value().to_owned()))
+    let (cookies, key) = (CookieJar::from_headers(headers), session_key(headers)?);
+    let cookie = cookies.get(&cookie_name(port))?;
+    Some(Credential::Session(SessionSecret { cookie: cookie.value().to_owned(), key: key.to_owned() }))
 }
 
 /// The relation between the page that sends a request and this server.
@@ -341,8 +342,8 @@ impl Header for FetchSite {
     }
 }
 
-/// Requires that the board's own page sent a request with a cookie: under a name that has a cookie, with no origin but that name's, and because
-/// the browser says so. Browsers also send cookies from pages on other ports of the same name.
+/// Requires that the board's own page sent a request with a session: under a name that has a cookie, with no origin but that name's, and because
+/// the browser says so.
 fn require_own_page(request: &Request, state: &AppState) -> Result<()> {
     let headers = request.headers();
     let site = Site::of(headers, request.uri(), state).ok_or(Error::CrossSite)?;

@@ -16,6 +16,7 @@ mod page_size;
 mod rate_limit;
 mod routes;
 mod serve;
+mod session_key;
 mod sign_in;
 mod state;
 mod webhook;

@@ -13,7 +13,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 pub(crate) enum Access {
     /// Anyone who reaches the server under its own name.
     Any,
-    /// Persons, by token or cookie: all may read, and those who may work on boards may do the rest.
+    /// Persons, by token or session: all may read, and those who may work on boards may do the rest.
     Person,
     /// Persons of every role, because the route changes nothing, whatever its method.
     Reader,
@@ -43,7 +43,7 @@ pub(crate) fn document(areas: impl IntoIterator<Item = (&'static str, Access, Op
     document.tags = Some(TAGS.map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build()).to_vec());
     let token = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("A person's token: the owner's is in the file beside the database. Browsers send a cookie instead."))
+        .description(Some("A person's token: the owner's is in the file beside the database. Browsers send the cookie of a session and its key (`Vibe-Relay-Session-Key`) instead."))
         .build();
     document.components.get_or_insert_default().add_security_scheme("token", SecurityScheme::Http(token));
     for (tag, access, mut area) in areas {

@@ -1,6 +1,6 @@
-//! One-time codes for links that sign a browser in, and the cookie that replaces them.
+//! One-time codes for links that sign a browser in, and the cookie that follows them.
 //!
-//! The cookie carries the secret of a browser session. The store decides whether that is valid.
+//! The cookie carries the first part of the secret of a browser session. The store decides whether the whole is valid.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,10 +83,10 @@ pub(crate) fn board_url(port: u16) -> String {
     format!("http://{BOARD_HOST}:{port}")
 }
 
-/// The cookie that keeps a browser signed in, with the secret of its session. It names no domain, so only the host of the board receives it,
-/// and from another device only by HTTPS.
-pub(crate) fn cookie(port: u16, secret: String, is_https: bool) -> Cookie<'static> {
-    Cookie::build((cookie_name(port), secret))
+/// The cookie that keeps a browser signed in, with its part of the session's secret. It names no domain, so only the host of the board
+/// receives it, and from another device only by HTTPS.
+pub(crate) fn cookie(port: u16, value: String, is_https: bool) -> Cookie<'static> {
+    Cookie::build((cookie_name(port), value))
         .http_only(true)
         .secure(is_https)
         .same_site(SameSite::Strict)

@@ -10,6 +10,7 @@ use axum::response::Response;
 use db::Db;
 use domain::event::Seq;
 use domain::id::ProjectId;
+use domain::team::browser_session::SOCKET_PROTOCOL;
 use domain::wire::{ActivityLines, Frame};
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -78,7 +79,8 @@ pub(crate) fn accept(
     streams: Option<Streams>,
     request: StreamRequest,
 ) -> Response {
-    let upgrade = upgrade.max_message_size(INCOMING_LIMIT).max_frame_size(INCOMING_LIMIT);
+    // A browser that offers subprotocols needs one of them in the answer. The other one is the session key.
+    let upgrade = upgrade.protocols([SOCKET_PROTOCOL]).max_message_size(INCOMING_LIMIT).max_frame_size(INCOMING_LIMIT);
     // Taken before the upgrade, so that shutdown never misses an open socket.
     let tracked = streams.map(|streams| streams.0.token());
     upgrade.on_upgrade(async move |socket| {

@@ -21,6 +21,7 @@ pub mod large_repository;
 pub mod mcp;
 pub mod model;
 pub mod server;
+pub mod session;
 pub mod socket;
 
 /// How long a test waits for a state before it fails. It is long because test machines can be slow.

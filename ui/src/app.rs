@@ -26,6 +26,7 @@ use crate::pages::sign_in::SignInPage;
 use crate::parts;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
+use crate::session_key::SessionKey;
 use crate::socket::Live;
 use crate::time::Clock;
 
@@ -115,10 +116,12 @@ fn open_task(client: Client, navigation: Navigation, task: TaskId) {
 
 #[component]
 pub(crate) fn App() -> impl IntoView {
+    // First, because the address may show it.
+    let session_key = SessionKey::take();
     Clock::provide();
     let navigation = Navigation::provide();
     let toasts = Toasts::provide();
-    let client = Client::provide(toasts);
+    let client = Client::provide(toasts, session_key);
     let first_page = FirstPage::provide();
     let status = ServerStatus::provide(client, first_page);
     Markdown::provide(client);

@@ -5,14 +5,15 @@
 mod audit;
 mod board;
 mod context;
+mod file;
 mod runs;
 mod team;
 mod warroom;
 
 pub(crate) use audit::AuditFilter;
-pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers, image_address};
+pub(crate) use board::{ActivityFilter, ChangedTask, OfferedAnswers};
 pub(crate) use context::ThreadPart;
-pub(crate) use runs::{app_log_address, check_output_address, log_address};
+pub(crate) use file::FileCopy;
 pub(crate) use team::MessageFilter;
 
 use std::future::Future;
@@ -20,9 +21,10 @@ use std::pin::Pin;
 
 use domain::config::setting::SettingsView;
 use domain::id::{ProjectId, RunId, TaskId};
+use domain::team::browser_session::SESSION_KEY_HEADER;
 use domain::team::person::is_person;
 use domain::wire::{MarkdownTexts, Problem, RenderedTexts, ServerInfo};
-use gloo_net::http::{Method, Request, RequestBuilder};
+use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Serialize;
@@ -30,13 +32,14 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use wasm_split_helpers::SplitLoaderError;
 
 use crate::components::toast::Toasts;
+use crate::session_key::SessionKey;
 
 /// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
     /// The server refused and gave a reason.
     Refused(Box<Problem>),
-    /// The browser has no valid session cookie.
+    /// The browser has no valid session.
     SignedOut,
     /// The server did not answer, or its answer could not be read.
     Unreachable(String),
@@ -79,12 +82,13 @@ fn run_path(run: &RunId, rest: &str) -> String {
 #[derive(Clone, Copy)]
 pub(crate) struct Client {
     signed_out: RwSignal<bool>,
+    session_key: StoredValue<SessionKey>,
     toasts: Toasts,
 }
 
 impl Client {
-    pub(crate) fn provide(toasts: Toasts) -> Self {
-        let client = Self { signed_out: RwSignal::new(false), toasts };
+    pub(crate) fn provide(toasts: Toasts, session_key: SessionKey) -> Self {
+        let client = Self { signed_out: RwSignal::new(false), session_key: StoredValue::new(session_key), toasts };
         provide_context(client);
         client
     }
@@ -96,6 +100,11 @@ impl Client {
     /// Whether the server asked for a sign-in.
     pub(crate) fn signed_out(self) -> bool {
         self.signed_out.get()
+    }
+
+    /// The subprotocols that the live connection offers.
+    pub(crate) fn socket_protocols(self) -> Vec<String> {
+        self.session_key.with_value(SessionKey::protocols)
     }
 
     /// Sends a request: `then` receives the answer, and a refusal becomes a toast.
@@ -169,7 +178,16 @@ impl Client {
 
     /// Sends a request and returns the text of the answer. In a box, so that its code exists once for all requests.
     fn exchange(self, request: RequestBuilder, body: Option<String>) -> Answer<String> {
+        Box::pin(async move { self.respond(request, body).await?.text().await.map_err(unreachable) })
+    }
+
+    /// Sends a request with the session key and returns the answer, unless it is a refusal.
+    fn respond(self, request: RequestBuilder, body: Option<String>) -> Answer<Response> {
         Box::pin(async move {
+            let request = self.session_key.with_value(|key| match key.value() {
+                Some(key) => request.header(SESSION_KEY_HEADER, key),
+                None => request,
+            });
             let request = match body {
                 Some(body) => request.header("Content-Type", "application/json").body(body),
                 None => request.build(),
@@ -177,13 +195,19 @@ impl Client {
             let response = request.map_err(unreachable)?.send().await.map_err(unreachable)?;
             let status = response.status();
             if status == 401 {
-                self.signed_out.set(true);
+                if self.session_key.with_value(SessionKey::is_outdated) {
+                    // The page starts again with the other key.
+                    let _reloading = window().location().reload();
+                } else {
+                    self.signed_out.set(true);
+                }
                 return Err(Failure::SignedOut);
             }
-            let text = response.text().await.map_err(unreachable)?;
             if response.ok() {
-                return Ok(text);
+                self.session_key.update_value(SessionKey::settle);
+                return Ok(response);
             }
+            let text = response.text().await.map_err(unreachable)?;
             match serde_json::from_str(&text) {
                 Ok(problem) => Err(Failure::Refused(Box::new(problem))),
                 Err(_) => Err(Failure::Unreachable(format!("The server answered {status} without an explanation."))),

@@ -37,6 +37,7 @@ mod reveal;
 mod route;
 mod saved_view;
 mod selection;
+mod session_key;
 mod socket;
 mod store;
 mod task_data;

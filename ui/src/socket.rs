@@ -142,7 +142,9 @@ impl Live {
     async fn listen(self) -> End {
         let place = self.place.get_value();
         let Some(address) = address(place.as_ref()) else { return End::Closed { after_hello: false } };
-        let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { after_hello: false } };
+        let Ok(mut socket) = WebSocket::open_with_protocols(&address, &self.client.socket_protocols()) else {
+            return End::Closed { after_hello: false };
+        };
         let mut newest = None;
         while let Some(Ok(message)) = socket.next().await {
             let Message::Text(text) = message else { continue };

@@ -50,6 +50,8 @@ pub(crate) async fn list_events(State(state): State<AppState>, QueryParameters(q
 /// A page about one project names it and applies the events to its board. A page about all projects (the list of projects, what needs you,
 /// the sidebar) names none and gets the events of all. It applies none of them: after any event, `resync` or `server` frame it reads its list
 /// again, at most once a second, and after a connection that was lost once more. Every change of such a list has an event.
+///
+/// A browser offers the subprotocols `vibe-relay` and `vibe-relay.session-key.KEY`, because it cannot add a header; the first is accepted.
 #[utoipa::path(
     get,
     path = "/api/ws",

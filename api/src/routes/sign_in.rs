@@ -1,4 +1,4 @@
-//! The one-time link that signs a browser in, by exchanging a code for a session and its cookie.
+//! The one-time link that signs a browser in, by exchanging a code for a session: its cookie and its key.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
@@ -13,6 +13,7 @@ use utoipa::IntoParams;
 use crate::error::Result;
 use crate::extract::QueryParameters;
 use crate::guard::Site;
+use crate::session_key::with_session_key;
 use crate::sign_in::{board_url, cookie, link};
 use crate::state::AppState;
 use crate::{assets, guard};
@@ -30,9 +31,10 @@ pub(crate) struct SignInQuery {
     code: String,
 }
 
-/// Exchange a one-time code for a cookie
+/// Exchange a one-time code for a session
 ///
-/// HEAD answers the same without using the code up, because link previews and scanners send it. Under a name without a cookie, such as
+/// The answer sets the cookie and leads to a page whose fragment has the session key, which the page sends as `Vibe-Relay-Session-Key` with each
+/// request. HEAD answers the same without using the code up, because link previews and scanners send it. Under a name without a cookie, such as
 /// 127.0.0.1, the answer is a redirect to the board's.
 #[utoipa::path(get, path = "/sign-in", params(SignInQuery), responses(
     (status = 303, description = "Signed in, or addressed by another name: continue on the board."),
@@ -60,16 +62,17 @@ pub(crate) async fn sign_in(
     } else if let Some(ticket) = state.sign_in.redeem(&query.code) {
         let user_agent = headers.typed_get::<UserAgent>();
         if let Some(secret) = state.db.open_browser_session(ticket.person, user_agent.as_ref().map(UserAgent::as_str), ticket.device).await? {
-            let cookies = CookieJar::new().add(cookie(state.port, secret, is_https));
-            return Ok((cookies, Redirect::to(&landing_page(&state, is_https))).into_response());
+            let cookies = CookieJar::new().add(cookie(state.port, secret.cookie, is_https));
+            let page = with_session_key(&landing_page(&state, is_https), &secret.key);
+            return Ok((cookies, Redirect::to(&page)).into_response());
         }
-    }
-    // A signed-in browser that opens its link again.
-    if guard::is_signed_in(&state, &headers).await? {
-        return Ok(Redirect::to(if is_https { "/needs-you" } else { "/" }).into_response());
     }
     let act = Act::by_nobody(format!("{method} /sign-in"));
     state.db.record_fact(AuditKind::Authentication, &act, None, None, "unauthorized");
+    // A signed-in browser opens its link again. The key of its session is in the board's page, which asks for a sign-in if it is not valid.
+    if guard::has_session_cookie(&headers, state.port) {
+        return Ok(Redirect::to(if is_https { "/needs-you" } else { "/" }).into_response());
+    }
     let mut answer = assets::board(&headers).unwrap_or_else(|| Html(EXPIRED).into_response());
     *answer.status_mut() = StatusCode::UNAUTHORIZED;
     Ok(answer)

@@ -7,10 +7,11 @@ use axum::http::{Request, StatusCode, header};
 use db::Caller;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::browser_session::SESSION_KEY_HEADER;
 use domain::team::person::OWNER;
 use domain::team::role::Role;
 
-use super::support::{BOARD, HOST, Route, TOKEN, TestServer, routes};
+use super::support::{BOARD, HOST, Route, Session, TOKEN, TestServer, routes};
 use crate::openapi::Access;
 
 const HOSTS: [Option<&str>; 15] = [
@@ -70,12 +71,15 @@ struct Credential {
     is_session: bool,
 }
 
-/// `others` are valid tokens that are not the human's, `session` is the secret of a browser's session.
-fn credentials(others: &[String], session: &str) -> Vec<Credential> {
+/// `others` are valid tokens that are not the human's. Of two sessions of browsers, the second only lends its key.
+fn credentials(others: &[String], [session, other]: [&Session; 2]) -> Vec<Credential> {
     let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
-    let cookie = || ("cookie", format!("theme=dark; vibe-relay-9400={session}"));
-    let from = |site: &str| vec![cookie(), ("sec-fetch-site", site.to_owned())];
-    let own_page = |secret: &str| vec![("cookie", format!("vibe-relay-9400={secret}")), ("sec-fetch-site", "same-origin".to_owned())];
+    let secret = session.cookie.split_once('=').unwrap().1;
+    let page = |cookie: &str, key: &str, site: &str| {
+        vec![("cookie", format!("theme=dark; {cookie}")), (SESSION_KEY_HEADER, key.to_owned()), ("sec-fetch-site", site.to_owned())]
+    };
+    let from = |site: &str| page(&session.cookie, &session.key, site);
+    let own_page = |cookie: &str, key: &str| page(cookie, key, "same-origin");
     let bad = |headers| Credential { headers, reads: false, acts: false, is_session: false };
     let mut credentials = vec![
         Credential { headers: vec![bearer(TOKEN)], reads: true, acts: true, is_session: false },
@@ -87,14 +91,22 @@ fn credentials(others: &[String], session: &str) -> Vec<Credential> {
         bad(from("cross-site")),
         bad(vec![]),
         bad(vec![bearer("wrong")]),
-        bad(vec![bearer("wrong"), cookie()]),
+        bad([vec![bearer("wrong")], from("same-origin")].concat()),
         bad(vec![bearer("")]),
+        // One part of a session, and parts that do not belong together.
+        bad(vec![("cookie", session.cookie.clone()), ("sec-fetch-site", "same-origin".to_owned())]),
+        bad(vec![(SESSION_KEY_HEADER, session.key.clone()), ("sec-fetch-site", "same-origin".to_owned())]),
+        bad(own_page(&session.cookie, "")),
+        bad(own_page(&session.cookie, secret)),
+        bad(own_page(&session.cookie, &other.key)),
+        bad(own_page(&format!("vibe-relay-9401={secret}"), &session.key)),
         // Neither credential is accepted in the place of the other.
-        bad(vec![bearer(session)]),
-        bad(own_page(TOKEN)),
+        bad(vec![bearer(secret)]),
+        bad(vec![bearer(&session.key)]),
+        bad(vec![bearer(&format!("{secret}.{}", session.key))]),
+        bad(own_page(&format!("vibe-relay-9400={TOKEN}"), &session.key)),
         bad(vec![("authorization", TOKEN.to_owned())]),
-        bad(vec![("cookie", format!("vibe-relay-9401={session}")), ("sec-fetch-site", "same-origin".to_owned())]),
-        bad(own_page(&others[0])),
+        bad(own_page(&format!("vibe-relay-9400={}", others[0]), &session.key)),
     ];
     credentials.extend(others.iter().map(|token| bad(vec![bearer(token)])));
     credentials
@@ -102,13 +114,13 @@ fn credentials(others: &[String], session: &str) -> Vec<Credential> {
 
 /// The headers of requests to `route` that must be refused: every combination in which at most `most` of host, origin, credential and content type
 /// are not the usual ones.
-fn attacks(route: &Route, most: usize, others: &[String], session: &str) -> Vec<Vec<(&'static str, String)>> {
+fn attacks(route: &Route, most: usize, others: &[String], sessions: [&Session; 2]) -> Vec<Vec<(&'static str, String)>> {
     let acts = route.method != "get";
     let human_only = route.access == Access::Person;
     let mut attacks = Vec::new();
     for (host_number, host) in HOSTS.iter().enumerate() {
         for (origin_number, origin) in ORIGINS.iter().enumerate() {
-            for (credential_number, credential) in credentials(others, session).iter().enumerate() {
+            for (credential_number, credential) in credentials(others, sessions).iter().enumerate() {
                 for (content_number, content) in if acts { &CONTENT[..] } else { &CONTENT[..1] }.iter().enumerate() {
                     let unusual = [host_number, origin_number, credential_number, content_number].into_iter().filter(|number| *number > 0);
                     if unusual.count() > most {
@@ -177,14 +189,14 @@ async fn others(server: &TestServer) -> Vec<String> {
 async fn attacks_neither_change_nor_read_anything() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
+    let (session, other) = (Session::open(&server, OWNER).await, Session::open(&server, OWNER).await);
     let before = server.state.db.latest();
     let (mut sent, mut combined) = (0, BTreeSet::new());
     for route in routes() {
         let path = address(&route);
         // Every route has the same guards, so one of each kind stands for the rare combinations.
         let most = if combined.insert((route.method.clone(), format!("{:?}", route.access))) { 4 } else { 2 };
-        for headers in attacks(&route, most, &others, &session) {
+        for headers in attacks(&route, most, &others, [&session, &other]) {
             sent += 1;
             let answer = server.send(request_to(&route, &headers)).await;
             assert!(answer.status.is_client_error(), "{} {path} {headers:?}: {}", route.method, answer.status);
@@ -228,11 +240,10 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 async fn signed_in_browser_is_accepted_and_agents_are_not() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
+    let [(cookie, cookies), (key_header, key)] = Session::open(&server, OWNER).await.headers();
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://vibe-relay.localhost:9400")] {
-        let cookie = format!("vibe-relay-9400={session}");
         let body = Body::from(r#"{"content": "Hello"}"#);
-        let comment = Request::post("/api/tasks/TASK-001/comments").header(header::HOST, BOARD).header("cookie", &cookie);
+        let comment = Request::post("/api/tasks/TASK-001/comments").header(header::HOST, BOARD).header(cookie, &cookies).header(key_header, &key);
         let comment = comment.header("content-type", "application/json; charset=utf-8");
         assert_eq!(server.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
     }

@@ -10,6 +10,7 @@ use domain::board::attention::AttentionKind;
 use domain::board::task::Task;
 use domain::event::Seq;
 use domain::id::RunId;
+use domain::team::browser_session::{SESSION_KEY_PROTOCOL, SOCKET_PROTOCOL};
 use domain::team::person::{NewPerson, OWNER, PersonEvent, PersonRole};
 use domain::wire::NewPersonToken;
 use domain::wire::{BOARD_HOST, Frame};
@@ -23,7 +24,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use super::support::{TOKEN, TestServer, VALIDATOR};
+use super::support::{Session, TOKEN, TestServer, VALIDATOR};
 
 /// Far longer than any step here takes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -59,6 +60,13 @@ impl Live {
         }
         let stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         tokio_tungstenite::client_async(request, stream).await.map(|(socket, _)| socket)
+    }
+
+    /// The headers of a browser that opens a socket from the page at `origin`.
+    fn page(&self, session: &Session, origin: &str) -> Vec<(&'static str, String)> {
+        let protocols = format!("{SOCKET_PROTOCOL}, {SESSION_KEY_PROTOCOL}{}", session.key);
+        let host = format!("{BOARD_HOST}:{}", self.port);
+        vec![("cookie", session.cookie.clone()), ("sec-websocket-protocol", protocols), ("host", host), ("origin", origin.to_owned())]
     }
 
     async fn connect(&self, query: &str) -> Socket {
@@ -267,20 +275,24 @@ async fn shutdown_closes_sockets_and_is_quick() {
 async fn sockets_of_other_origins_are_refused() {
     let live = Live::new().await;
     let own = format!("http://{BOARD_HOST}:{}", live.port);
-    let secret = live.server.state.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
+    let (session, other) = (Session::open(&live.server, OWNER).await, Session::open(&live.server, OWNER).await);
     let bearer = ("authorization", format!("Bearer {TOKEN}"));
-    let cookie = ("cookie", format!("vibe-relay-{}={secret}", live.port));
-    let host = ("host", format!("{BOARD_HOST}:{}", live.port));
     let refused = |result: Result<Socket, tungstenite::Error>| match result {
         Err(tungstenite::Error::Http(response)) => response.status().as_u16(),
         other => panic!("{other:?}"),
     };
-    assert!(live.try_connect("", &[cookie.clone(), host.clone(), ("origin", own.clone())]).await.is_ok());
-    assert_eq!(refused(live.try_connect("", &[cookie.clone(), ("origin", own)]).await), 403, "the cookie is for the board's name");
+    // The client checks that the answer accepts one of its protocols.
+    assert!(live.try_connect("", &live.page(&session, &own)).await.is_ok());
+    let without = |name: &str| live.page(&session, &own).into_iter().filter(|(header, _)| *header != name).collect::<Vec<_>>();
+    assert_eq!(refused(live.try_connect("", &without("host")).await), 403, "the session is for the board's name");
     assert_eq!(refused(live.try_connect("", &[]).await), 401);
-    assert_eq!(refused(live.try_connect("", &[cookie.clone(), host.clone()]).await), 403, "a page always sends its origin");
+    assert_eq!(refused(live.try_connect("", &without("origin")).await), 403, "a page always sends its origin");
+    assert_eq!(refused(live.try_connect("", &without("sec-websocket-protocol")).await), 401, "the cookie alone");
+    assert_eq!(refused(live.try_connect("", &without("cookie")).await), 401, "the key alone");
+    let mixed = Session { key: other.key, ..session.clone() };
+    assert_eq!(refused(live.try_connect("", &live.page(&mixed, &own)).await), 401, "the key of another session");
     for origin in ["http://evil.example", "null", "http://127.0.0.1:3000", "http://vibe-relay.localhost:3000"] {
-        assert_eq!(refused(live.try_connect("", &[cookie.clone(), host.clone(), ("origin", origin.into())]).await), 403);
+        assert_eq!(refused(live.try_connect("", &live.page(&session, origin)).await), 403);
         assert_eq!(refused(live.try_connect("", &[bearer.clone(), ("origin", origin.into())]).await), 403);
     }
     let plain = Request::builder().uri("/api/ws").header("host", "127.0.0.1").body(Body::empty()).unwrap();
@@ -291,9 +303,7 @@ async fn sockets_of_other_origins_are_refused() {
 async fn revoked_sessions_and_tokens_lose_their_sockets() {
     let live = Live::new().await;
     let db = &live.server.state.db;
-    let secret = db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
-    let own = format!("{BOARD_HOST}:{}", live.port);
-    let browser = [("cookie", format!("vibe-relay-{}={secret}", live.port)), ("host", own.clone()), ("origin", format!("http://{own}"))];
+    let browser = live.page(&Session::open(&live.server, OWNER).await, &format!("http://{BOARD_HOST}:{}", live.port));
     let (mut page, mut program) = (live.try_connect("", &browser).await.unwrap(), live.connect("").await);
     for socket in [&mut page, &mut program] {
         frame(socket).await;

@@ -3,9 +3,10 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use db::Caller;
+use domain::team::browser_session::SESSION_KEY_HEADER;
 use domain::team::person::OWNER;
 
-use super::support::{Answer, BOARD, HOST, PORT, TOKEN, TestServer};
+use super::support::{Answer, BOARD, HOST, PORT, Session, TOKEN, TestServer};
 
 async fn get(server: &TestServer, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder().uri(path).header("host", HOST);
@@ -61,7 +62,7 @@ async fn every_response_has_security_headers() {
         let answer = get(&server, path, headers).await;
         assert_eq!((answer.header("x-content-type-options"), answer.header("referrer-policy")), ("nosniff", "no-referrer"), "{path}");
         insta::allow_duplicates! {
-            insta::assert_snapshot!(answer.header("content-security-policy"), @"default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
+            insta::assert_snapshot!(answer.header("content-security-policy"), @"default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
         }
     }
     assert_eq!(get(&server, "/api/health", &[]).await.header("cache-control"), "no-store");
@@ -81,21 +82,27 @@ fn path_of(link: &str) -> &str {
 }
 
 #[tokio::test]
-async fn used_link_is_refused_unless_the_browser_is_signed_in() {
+async fn used_link_leads_a_browser_with_a_session_to_the_board_and_is_refused_otherwise() {
     let server = TestServer::new().await;
     let link = server.state.sign_in.link(PORT, OWNER);
     let link = path_of(&link);
     let first = browse(&server, link, &[("user-agent", "Firefox")]).await;
-    assert_eq!(first.status, StatusCode::SEE_OTHER);
-    let cookie = first.header("set-cookie").split(';').next().unwrap().to_owned();
-    assert!(!cookie.contains(TOKEN), "{cookie}");
+    let session = Session::of_answer(&first);
+    let (Session { cookie, key }, location) = (&session, first.header("location"));
+    assert!(location.starts_with("/#") && !format!("{cookie}{key}").contains(TOKEN), "{cookie} {location}");
     let second = browse(&server, link, &[]).await;
     assert_eq!((second.status, second.header("set-cookie")), (StatusCode::UNAUTHORIZED, ""));
     // The page of the board explains it, or the text of a program without the board.
     let index = browse(&server, "/", &[]).await;
     assert!(second.text == index.text || second.text.contains("has expired"), "{}", second.text);
-    assert_eq!(browse(&server, link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
-    assert_eq!(browse(&server, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    // A navigation has the cookie alone, which opens nothing.
+    let again = browse(&server, link, &[("cookie", cookie)]).await;
+    assert_eq!((again.status, again.header("location"), again.header("set-cookie")), (StatusCode::SEE_OTHER, "/", ""));
+    assert_eq!(browse(&server, "/api/projects", &[("cookie", cookie)]).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(browse(&server, "/api/projects", &[("cookie", cookie), (SESSION_KEY_HEADER, key)]).await.status, StatusCode::OK);
+    let refused = server.call("get", "/api/audit?kind=authentication", "").await.json();
+    let refused = refused["items"].as_array().unwrap().iter().find(|row| row["action"] == "GET /sign-in").unwrap();
+    assert_eq!(refused["count"], 2, "both uses of the used link are recorded");
     let sessions = server.state.db.browser_sessions(&Caller::owner()).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.user_agent.as_deref()).collect::<Vec<_>>(), [Some("Firefox")]);
 }

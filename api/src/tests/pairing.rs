@@ -4,10 +4,11 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use domain::config::Config;
 use domain::config::live::LiveConfig;
+use domain::team::browser_session::{SESSION_KEY_FRAGMENT, SESSION_KEY_HEADER};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::support::{Answer, TestServer};
+use super::support::{Answer, Session, TestServer};
 
 const PHONE: &str = "desk.example.org:8443";
 
@@ -28,12 +29,10 @@ async fn send(server: &TestServer, method: &str, path: &str, headers: &[(&str, &
     server.send(request.body(Body::empty()).unwrap()).await
 }
 
-/// Opens a link as the phone does, and returns the answer and the cookie.
-async fn open(server: &TestServer, link: &str) -> (Answer, String) {
+/// Opens a link as the phone does.
+async fn open(server: &TestServer, link: &str) -> Answer {
     let path = link.split_once(PHONE).unwrap().1;
-    let answer = send(server, "GET", path, &[("host", PHONE), ("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]).await;
-    let cookie = answer.header(header::SET_COOKIE).to_owned();
-    (answer, cookie)
+    send(server, "GET", path, &[("host", PHONE), ("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]).await
 }
 
 #[tokio::test]
@@ -44,13 +43,15 @@ async fn phone_signs_in_once_and_is_revoked_by_its_name() {
     assert!(link.starts_with("https://desk.example.org:8443/sign-in?code="), "{link}");
     assert!(made["svg"].as_str().unwrap().contains("<svg") && made["text"].as_str().unwrap().lines().count() > 15);
 
-    let (signed_in, cookie) = open(&server, link).await;
-    assert_eq!((signed_in.status, signed_in.header("location")), (StatusCode::SEE_OTHER, "/needs-you"));
-    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=2592000"), "{cookie}");
-    let cookie = cookie.split(';').next().unwrap();
-    assert_eq!(open(&server, link).await.0.status, StatusCode::UNAUTHORIZED, "the link works once");
+    let signed_in = open(&server, link).await;
+    let Session { cookie, key } = Session::of_answer(&signed_in);
+    assert_eq!(signed_in.header(header::LOCATION), format!("/needs-you#{SESSION_KEY_FRAGMENT}{key}"));
+    let attributes = signed_in.header(header::SET_COOKIE).strip_prefix(&cookie).unwrap();
+    assert_eq!(attributes, "; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=2592000");
+    assert_eq!(open(&server, link).await.status, StatusCode::UNAUTHORIZED, "the link works once");
 
-    let own = [("host", PHONE), ("cookie", cookie), ("sec-fetch-site", "same-origin")];
+    let own = [("host", PHONE), ("cookie", &cookie), (SESSION_KEY_HEADER, &key), ("sec-fetch-site", "same-origin")];
+    assert_eq!(send(&server, "GET", "/api/sessions", &[own[0], own[1], own[3]]).await.status, StatusCode::UNAUTHORIZED, "the cookie alone");
     let listed = send(&server, "GET", "/api/sessions", &own).await.json();
     assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["device"]), (&json!(1), &json!("Ann's phone")));
     let page = send(&server, "GET", "/needs-you", &[("host", PHONE), ("sec-fetch-mode", "navigate")]).await;
@@ -63,10 +64,9 @@ async fn phone_signs_in_once_and_is_revoked_by_its_name() {
 async fn session_of_a_phone_acts_only_from_its_own_page() {
     let server = server(&[PHONE, "desk.lan"]).await;
     let link = pair(&server, json!({"host": PHONE})).await.json()["link"].as_str().unwrap().to_owned();
-    let (_, cookie) = open(&server, &link).await;
-    let cookie = cookie.split(';').next().unwrap();
+    let Session { cookie, key } = Session::of_answer(&open(&server, &link).await);
     let status = async |host: &str, origin: &str, site: &str| {
-        let headers = [("host", host), ("origin", origin), ("cookie", cookie), ("sec-fetch-site", site)];
+        let headers = [("host", host), ("origin", origin), ("cookie", &cookie), (SESSION_KEY_HEADER, &key), ("sec-fetch-site", site)];
         send(&server, "GET", "/api/sessions", &headers).await.status
     };
     assert_eq!(status(PHONE, "https://desk.example.org:8443", "same-origin").await, StatusCode::OK);

@@ -10,9 +10,8 @@ use domain::wire::NewPersonToken;
 use serde_json::json;
 
 use super::attack::request_to;
-use super::support::{Answer, BOARD, HOST, Route, TestServer, routes};
+use super::support::{Answer, BOARD, HOST, Route, Session, TestServer, routes};
 use crate::openapi::Access;
-use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
 const OWNER_ROUTES: [(&str, &str); 20] = [
@@ -109,11 +108,10 @@ async fn person_signs_in_with_their_link_until_they_are_removed() {
     let open =
         |link: &str| Request::get(link.strip_prefix(&format!("http://{BOARD}")).unwrap()).header(header::HOST, BOARD).body(Body::empty()).unwrap();
     let signed_in = server.send(open(link)).await;
-    assert_eq!(signed_in.status, StatusCode::SEE_OTHER);
-    let cookie = signed_in.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
+    let session = Session::of_answer(&signed_in);
     let get = |path: &str| {
         let request = Request::get(path).header(header::HOST, BOARD).header("sec-fetch-site", "same-origin");
-        request.header(header::COOKIE, &cookie).body(Body::empty()).unwrap()
+        session.headers().into_iter().fold(request, |request, (name, value)| request.header(name, value)).body(Body::empty()).unwrap()
     };
     assert_eq!(server.send(get("/api/server")).await.json()["person"], added);
     let sessions = server.send(get("/api/sessions")).await.json();
@@ -138,10 +136,10 @@ async fn person_signs_in_with_their_link_until_they_are_removed() {
 async fn changed_role_applies_to_an_open_session() {
     let server = board().await;
     let (id, _) = join(&server, "ann", PersonRole::Member).await;
-    let secret = server.state.db.open_browser_session(id, None, None).await.unwrap().unwrap();
+    let session = Session::open(&server, id).await;
     let send = async |method: &str, path: &str, body: &str| {
         let request = Request::builder().method(method).uri(path).header(header::HOST, BOARD).header("sec-fetch-site", "same-origin");
-        let request = request.header(header::COOKIE, format!("{}={secret}", cookie_name(server.state.port)));
+        let request = session.headers().into_iter().fold(request, |request, (name, value)| request.header(name, value));
         server.send(request.header("content-type", "application/json").body(Body::from(body.to_owned())).unwrap()).await
     };
     let comment = async || send("POST", "/api/tasks/TASK-001/comments", r#"{"content": "Hello"}"#).await;

@@ -21,6 +21,7 @@ use domain::runs::publication::pull_request::PullRequestStatus;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
+use domain::team::browser_session::{SESSION_KEY_FRAGMENT, SESSION_KEY_HEADER};
 use domain::team::role::Role;
 use domain::team::token::TokenTerms;
 use domain::time::Timestamp;
@@ -35,6 +36,7 @@ use tower::ServiceExt;
 
 use crate::openapi::Access;
 use crate::routes::DOCUMENT;
+use crate::sign_in::cookie_name;
 use crate::testing::{Response, ResponseValidator};
 use crate::{AppState, ImportIssue, Publish, SignIn, router};
 
@@ -84,6 +86,34 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) text: String,
+}
+
+/// The session of a browser, as its parts are kept there.
+#[derive(Clone)]
+pub(super) struct Session {
+    /// The value of the `Cookie` header, which every page of the host sends.
+    pub(super) cookie: String,
+    /// The session key, which only the board's page has.
+    pub(super) key: String,
+}
+
+impl Session {
+    pub(super) async fn open(server: &TestServer, person: i64) -> Self {
+        let secret = server.state.db.open_browser_session(person, None, None).await.unwrap().unwrap();
+        Self { cookie: format!("{}={}", cookie_name(server.state.port), secret.cookie), key: secret.key }
+    }
+
+    /// The session that the answer to a sign-in link opened.
+    pub(super) fn of_answer(answer: &Answer) -> Self {
+        assert_eq!(answer.status, StatusCode::SEE_OTHER);
+        let (_, key) = answer.header(header::LOCATION).split_once(&format!("#{SESSION_KEY_FRAGMENT}")).unwrap();
+        Self { cookie: answer.header(header::SET_COOKIE).split(';').next().unwrap().to_owned(), key: key.to_owned() }
+    }
+
+    /// The headers that a request of the board's page carries.
+    pub(super) fn headers(&self) -> [(&'static str, String); 2] {
+        [("cookie", self.cookie.clone()), (SESSION_KEY_HEADER, self.key.clone())]
+    }
 }
 
 impl Answer {

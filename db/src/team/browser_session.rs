@@ -1,11 +1,11 @@
-//! Browser sessions: each has a random secret of its own, which is no token. Only its hash is kept.
+//! Browser sessions: each has a random secret of its own, in two parts, which is no token. Only its hash is kept.
 //!
-//! Must not know how a browser keeps and sends the secret.
+//! Must not know how a browser sends the secret.
 
 use std::time::Duration;
 
 use domain::refusal::Refusal;
-use domain::team::browser_session::{BrowserSession, BrowserSessionEvent, SESSION_LIFETIME};
+use domain::team::browser_session::{BrowserSession, BrowserSessionEvent, SESSION_LIFETIME, SessionSecret};
 use domain::team::person::Right;
 use sqlx::Row;
 
@@ -28,9 +28,9 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn open_browser_session(&self, person: i64, user_agent: Option<&str>, device: Option<String>) -> Result<Option<String>> {
-        let secret = new_token();
-        let hash = hash(&secret);
+    pub async fn open_browser_session(&self, person: i64, user_agent: Option<&str>, device: Option<String>) -> Result<Option<SessionSecret>> {
+        let secret = SessionSecret { cookie: new_token(), key: new_token() };
+        let hash = hash(&secret.joined());
         let user_agent: Option<String> = user_agent.map(|label| label.chars().filter(|letter| !letter.is_control()).take(MAX_USER_AGENT).collect());
         self.write(move |tx| {
             Box::pin(async move {
@@ -65,13 +65,13 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn use_browser_session(&self, secret: &str) -> Result<Option<Caller>> {
+    pub async fn use_browser_session(&self, secret: &SessionSecret) -> Result<Option<Caller>> {
         let now = crate::now();
         let row = sqlx::query(
             "SELECT s.id, s.last_seen_at, s.person_id, p.name, p.role FROM browser_sessions s JOIN persons p ON p.id = s.person_id
              WHERE s.hash = $1 AND s.created_at > $2",
         )
-        .bind(hash(secret))
+        .bind(hash(&secret.joined()))
         .bind(now.before(SESSION_LIFETIME).to_string())
         .fetch_optional(&self.readers)
         .await?;

@@ -11,6 +11,31 @@ use crate::time::Timestamp;
 /// The time that a browser stays signed in.
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// The header of a request with a session key.
+pub const SESSION_KEY_HEADER: &str = "vibe-relay-session-key";
+/// The name of a session key in the fragment of the address that follows a sign-in. Browsers send fragments to no server.
+pub const SESSION_KEY_FRAGMENT: &str = "session-key=";
+/// The subprotocol of the live WebSocket in a browser.
+pub const SOCKET_PROTOCOL: &str = "vibe-relay";
+/// The start of a second subprotocol, which carries the session key: a page cannot add a header to a WebSocket.
+pub const SESSION_KEY_PROTOCOL: &str = "vibe-relay.session-key.";
+
+/// The secret of a browser session. A browser keeps its two random parts in different places, and one of them opens nothing.
+#[derive(Clone)]
+pub struct SessionSecret {
+    /// The part in the cookie. Browsers send it to every port of the host.
+    pub cookie: String,
+    /// The part in the storage of the board's page, which browsers keep apart for each port.
+    pub key: String,
+}
+
+impl SessionSecret {
+    /// Both parts as one text, of which the store has the hash.
+    pub fn joined(&self) -> String {
+        format!("{}.{}", self.cookie, self.key)
+    }
+}
+
 /// A browser that is signed in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BrowserSession {

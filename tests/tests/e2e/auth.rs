@@ -3,14 +3,21 @@
 
 use std::process::Stdio;
 
-use reqwest::header::{HOST, LOCATION, SET_COOKIE};
+use axum::Router;
+use domain::team::browser_session::{SESSION_KEY_FRAGMENT, SESSION_KEY_HEADER};
+use domain::wire::BOARD_HOST;
+use reqwest::header::{COOKIE, HOST, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tests::mcp;
 use tests::server::TestServer;
+use tests::session::Session;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::agents::token;
+use crate::browser::{open_board, signed_in};
 use crate::support::{self, add, at_work};
 
 const SCENARIO: &str = include_str!("../../scenarios/intervention.json");
@@ -93,13 +100,13 @@ async fn phone_is_paired_by_a_code_in_the_terminal_and_revoked_by_name() {
     let path = link.strip_prefix("https://desk.example.org").unwrap();
     let open = || phone.get(format!("{}{path}", server.url)).header(HOST, "desk.example.org").header("sec-fetch-site", "none").send();
     let opened = open().await.unwrap();
-    assert_eq!((opened.status(), opened.headers()[LOCATION].to_str().unwrap()), (StatusCode::SEE_OTHER, "/needs-you"));
-    let cookie = opened.headers()[SET_COOKIE].to_str().unwrap().to_owned();
-    assert!(cookie.contains("; Secure"), "{cookie}");
+    let session = Session::of_response(&opened).unwrap();
+    assert_eq!(opened.headers()[LOCATION], format!("/needs-you#{SESSION_KEY_FRAGMENT}{}", session.key).as_str());
+    assert!(opened.headers()[SET_COOKIE].to_str().unwrap().contains("; Secure"), "{opened:?}");
     assert_eq!(open().await.unwrap().status(), StatusCode::UNAUTHORIZED, "the link works once");
     let read = || {
         let request = phone.get(format!("{}/api/needs-you", server.url)).header(HOST, "desk.example.org").header("sec-fetch-site", "same-origin");
-        request.header("cookie", cookie.split(';').next().unwrap()).send()
+        session.headers().into_iter().fold(request, |request, (name, value)| request.header(name, value)).send()
     };
     assert_eq!(read().await.unwrap().status(), StatusCode::OK);
 
@@ -117,4 +124,50 @@ async fn pairing_without_an_allowed_host_says_the_next_step() {
     let server = support::scripted(r#"{"parts": []}"#).await;
     let (paired, _, problem) = run(&server, &["pair"]).await;
     assert!(!paired && problem.contains("tailscale serve") && problem.contains("\"allowed_hosts\""), "{problem}");
+}
+
+#[tokio::test]
+async fn browser_keeps_the_session_key_from_apps_on_other_ports() {
+    let server = support::scripted(r#"{"parts": []}"#).await;
+    let project = server.project("Letters", None).await.unwrap().id;
+    let browser = signed_in(&server).await;
+    browser.until("the address shows no key", "location.pathname + location.search + location.hash === '/'").await;
+    browser.until("the key is stored", "localStorage.getItem('session-key')").await;
+    let key = browser.evaluate("localStorage.getItem('session-key')").await;
+
+    // A link with another key replaces nothing, and the used link leads to the board.
+    browser.goto(&format!("{}/projects/{project}#{SESSION_KEY_FRAGMENT}{}", server.board_url(), "0".repeat(64))).await;
+    browser.shows(".connection", "Live").await;
+    assert_eq!(browser.evaluate("localStorage.getItem('session-key')").await, key);
+    browser.goto(&server.sign_in_link).await;
+    browser.shows("h1", "Projects").await;
+    open_board(&browser, &server, &project).await;
+
+    // A hostile app sends the browser to its own port at the name of the board.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{BOARD_HOST}:{}/", listener.local_addr().unwrap().port());
+    let (sender, mut received) = mpsc::unbounded_channel();
+    let app = Router::new().fallback(async move |headers: HeaderMap| sender.send(headers).map_or("", |()| "App"));
+    let serving = tokio::spawn(axum::serve(listener, app).into_future());
+    browser.goto(&address).await;
+    let headers = received.recv().await.unwrap();
+    let cookies = headers[COOKIE].to_str().unwrap();
+    assert!(cookies.starts_with(&format!("vibe-relay-{}=", server.port())), "{cookies}");
+    assert!(!format!("{headers:?}").contains(key.as_str().unwrap()), "{headers:?}");
+    assert_eq!(browser.evaluate("localStorage.length").await, 0);
+    serving.abort();
+
+    // It replays the cookie with all headers of the board's page.
+    let replay = |method: Method, path: &str, key: Option<&str>| {
+        let request = Client::new().request(method, format!("{}{path}", server.url)).header(HOST, format!("{BOARD_HOST}:{}", server.port()));
+        let request = request.header("origin", server.board_url()).header("sec-fetch-site", "same-origin").header("cookie", cookies);
+        key.into_iter().fold(request, |request, key| request.header(SESSION_KEY_HEADER, key))
+    };
+    for (method, path) in [(Method::GET, "/api/projects"), (Method::POST, "/api/pause"), (Method::GET, "/api/ws")] {
+        for guess in [None, Some(""), Some("0"), cookies.split_once('=').map(|(_, value)| value)] {
+            let refused = server.refusal(replay(method.clone(), path, guess)).await.unwrap();
+            assert_eq!((refused.status, refused.code.as_str()), (401, "unauthorized"), "{method} {path} {guess:?}");
+        }
+    }
+    assert_eq!(replay(Method::GET, "/api/projects", key.as_str()).send().await.unwrap().status(), StatusCode::OK, "only the key is missing");
 }

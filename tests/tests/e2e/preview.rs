@@ -6,14 +6,16 @@ use domain::board::reducer::Board;
 use domain::runs::preview::{Preview, PreviewState};
 use domain::runs::profile::Profile;
 use domain::runs::sandbox::SandboxTier;
-use domain::wire::{NewProject, TaskView};
+use domain::wire::{BOARD_HOST, NewProject, TaskView};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
+use tests::session::Session;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::browser::{open_board, same_page, signed_in};
 use crate::jail::jail;
-use crate::support::{self, add, done};
+use crate::support::{self, add, at_work, done};
 
 /// The coder waits for an answer after its first commit, so that its app can be opened.
 const SCENARIO: &str = r#"{"parts": [
@@ -31,18 +33,26 @@ const SCENARIO: &str = r#"{"parts": [
         {"text": "Approved."}
     ]}
 ]}"#;
-const APP: &str =
-    "node -e \"require('http').createServer((request, answer) => answer.end(require('fs').readFileSync('page.txt') + request.url)).listen({port})\"";
+/// An app that answers with the page of its checkout. With the cookies that it receives, it asks the board as the board's page does.
+const APP: &str = r#"node -e "
+const http = require('http');
+const board = 'vibe-relay.localhost:BOARD';
+http.createServer((request, answer) => {
+    const cookie = request.headers.cookie;
+    if (!cookie) return answer.end(require('fs').readFileSync('page.txt') + request.url);
+    const headers = { cookie, host: board, origin: 'http://' + board, 'sec-fetch-site': 'same-origin' };
+    http.get({ host: '127.0.0.1', port: board.split(':')[1], path: '/api/projects', headers }, (reply) => answer.end(cookie + ' ' + reply.statusCode));
+}).listen({port})""#;
 
 fn is_running(app: Option<&Preview>) -> bool {
     app.is_some_and(|app| app.state == PreviewState::Running)
 }
 
-/// Asks as a browser does that was told this address, at `host`.
-async fn request_page(app: &Preview, host: &str) -> String {
+/// Asks as a browser does that was told this address, at `host`, with the lines of more headers.
+async fn request_page(app: &Preview, host: &str, headers: &str) -> String {
     let port = app.ports[0];
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    stream.write_all(format!("GET /x HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
+    stream.write_all(format!("GET /x HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n{headers}\r\n").as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer
@@ -63,7 +73,11 @@ async fn apps(tier: SandboxTier) {
         title: "Page".to_owned(),
         repo_path: Some(server.repository().display().to_string()),
         plan: Some(false),
-        profile: Some(Profile { preview: Some(APP.to_owned()), cleanup: vec!["cp page.txt ../../../cleaned.txt".to_owned()], ..Profile::default() }),
+        profile: Some(Profile {
+            preview: Some(APP.replace("BOARD", &server.port().to_string()).replace('\n', " ")),
+            cleanup: vec!["cp page.txt ../../../cleaned.txt".to_owned()],
+            ..Profile::default()
+        }),
         ..NewProject::default()
     };
     let project: Project = server.post("/api/projects", &new).await.unwrap();
@@ -78,11 +92,15 @@ async fn apps(tier: SandboxTier) {
     let app = app_of(&board).unwrap();
     let host = format!("{}.localhost", task.to_string().to_lowercase());
     assert_eq!(app.address, Some(format!("http://{host}:{}/", app.ports[0])));
-    let answer = request_page(&app, &host).await;
+    let answer = request_page(&app, &host, "").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("one\n/x"), "{answer}");
+    // A browser that is sent to the port at the name of the board sends its cookies.
+    let session = Session::open(&server).await.unwrap();
+    let answer = request_page(&app, BOARD_HOST, &format!("Cookie: {}\r\n", session.cookie)).await;
     if tier == SandboxTier::JailNet {
-        let answer = request_page(&app, "vibe-relay.localhost").await;
-        assert!(answer.starts_with("HTTP/1.1 421 "), "a browser would send the session of the board: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 421 "), "{answer}");
+    } else {
+        assert!(answer.ends_with(&format!("{} 401", session.cookie)), "the app has the cookie, and the board refuses it: {answer}");
     }
 
     // It ends with its files, and its work is merged then.
@@ -98,7 +116,7 @@ async fn apps(tier: SandboxTier) {
     let path = format!("/api/projects/{}/preview", project.id);
     server.post::<Preview>(&path, &json!({})).await.unwrap();
     let board = server.until(&project.id, "the app of the project answers", |board| is_running(board.project.preview.as_ref())).await;
-    let answer = request_page(&board.project.preview.unwrap(), "proj-001.localhost").await;
+    let answer = request_page(&board.project.preview.unwrap(), "proj-001.localhost", "").await;
     assert!(answer.ends_with("one\n/x"), "the files of the project branch: {answer}");
     let ended = server.request(Method::DELETE, &path).send().await.unwrap();
     assert_eq!(ended.status(), StatusCode::NO_CONTENT);
@@ -113,4 +131,32 @@ async fn apps_run_without_a_jail() {
 #[tokio::test]
 async fn apps_run_in_a_jail_without_a_network() {
     apps(SandboxTier::JailNet).await;
+}
+
+#[tokio::test]
+async fn page_shows_and_saves_logs() {
+    let server = support::scripted(include_str!("../../scenarios/intervention.json")).await;
+    let profile = Profile { preview: Some("echo 'No such app'; exit 3".to_owned()), ..Profile::default() };
+    let new = NewProject { title: "Errands".to_owned(), plan: Some(false), profile: Some(profile), ..NewProject::default() };
+    let project = server.post::<Project>("/api/projects", &new).await.unwrap().id;
+    let task = add(&server, &project, "Slow errand").await;
+    at_work(&server, &task).await;
+    let browser = signed_in(&server).await;
+    open_board(&browser, &server, &project).await;
+    browser.press("Slow errand").await;
+    browser.press("Open app").await;
+    browser.shows(".app-box", "Dismiss").await;
+    browser.run("const open = window.open; window.open = (...given) => (window.tab = open.apply(window, given))").await;
+    browser.press("Log").await;
+    browser.until("the tab has the log", "window.tab?.document.body?.innerText.includes('No such app')").await;
+    let address = browser.evaluate("window.tab.location.href").await;
+    assert!(address.as_str().unwrap().starts_with(&format!("blob:{}/", server.board_url())), "{address}");
+
+    browser.run("const make = URL.createObjectURL; URL.createObjectURL = (copy) => make.call(URL, window.saved = copy)").await;
+    browser.click("#tab-Attempts").await;
+    browser.click("button[aria-label='Raw log of RUN-001']").await;
+    browser.until("the page has loaded the log", "window.saved?.size > 0").await;
+    let log = browser.run_async("window.saved.text().then(arguments[0])").await;
+    assert!(log.as_str().unwrap().starts_with('{'), "{log}");
+    same_page(&browser, &[]).await;
 }

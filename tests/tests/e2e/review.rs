@@ -26,6 +26,7 @@ async fn person_sends_work_back_with_comments_on_lines_and_approves_the_next_ver
     browser.press("numbers.txt").await;
     browser.shows("#file-0 .code-lines", "700").await;
     browser.press("numbers.txt").await;
+    browser.until("the page has loaded the image", "document.querySelector('.images img')?.naturalWidth === 1").await;
     browser.press("Split").await;
     browser.has(".code-lines.split").await;
     browser.press("Unified").await;
@@ -72,7 +73,7 @@ async fn person_sends_work_back_with_comments_on_lines_and_approves_the_next_ver
     browser.shows(".review-beside", "it greets by name").await;
     browser.shows(".review-beside", &format!("Sent back {}", &first[..7])).await;
     browser.lacks(".own-comments").await;
-    browser.shows(".review-size", "2 files").await;
+    browser.shows(".review-size", "3 files").await;
     browser.evaluate("(() => { const range = document.querySelector('.review-range'); range.value = '1'; range.dispatchEvent(new Event('change', { bubbles: true })); })()").await;
     browser.shows(".review-size", "1 file").await;
     browser.shows(".code-lines mark", "name").await;

@@ -4,7 +4,6 @@ mod activity;
 mod review;
 
 pub(crate) use activity::ActivityFilter;
-pub(crate) use review::image_address;
 
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::needs_you::NeedsYouList;

@@ -16,21 +16,6 @@ use serde::de::IgnoredAny;
 
 use super::{Client, Empty, Failure, project_path, run_path, task_path};
 
-/// Where the browser downloads what the agent program of a run wrote.
-pub(crate) fn log_address(run: &RunId) -> String {
-    run_path(run, "/log")
-}
-
-/// Where the browser shows what a check printed.
-pub(crate) fn check_output_address(task: &TaskId, result: i64) -> String {
-    task_path(task, &format!("/checks/output?result={result}"))
-}
-
-/// Where the browser shows what an app printed.
-pub(crate) fn app_log_address(subject: &PreviewSubject) -> String {
-    app_path(subject, "/log")
-}
-
 fn app_path(subject: &PreviewSubject, rest: &str) -> String {
     match subject {
         PreviewSubject::Task(id) => task_path(id, &format!("/preview{rest}")),
@@ -39,6 +24,21 @@ fn app_path(subject: &PreviewSubject, rest: &str) -> String {
 }
 
 impl Client {
+    /// Saves what the agent program of a run wrote.
+    pub(crate) fn save_log(self, run: &RunId) {
+        self.save_file(run_path(run, "/log"), format!("{run}.jsonl"));
+    }
+
+    /// Shows what a check printed.
+    pub(crate) fn show_check_output(self, task: &TaskId, result: i64) {
+        self.show_file(task_path(task, &format!("/checks/output?result={result}")));
+    }
+
+    /// Shows what an app printed.
+    pub(crate) fn show_app_log(self, subject: &PreviewSubject) {
+        self.show_file(app_path(subject, "/log"));
+    }
+
     /// Starts an app, unless it runs.
     pub(crate) fn open_app(self, subject: &PreviewSubject) -> impl Future<Output = Result<IgnoredAny, Failure>> + use<> {
         let path = app_path(subject, "");

@@ -17,7 +17,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
                 <h1>{heading}</h1>
                 <p>
                     {reason} "Open the newest link that " <code>"vibe-relay serve"</code>
-                    " printed. It works once and stores a cookie."
+                    " printed. It works once and signs this browser in."
                 </p>
                 <p class="small-text">"To get a new link, run " <code>"vibe-relay open"</code> " on the machine of the board."</p>
                 <button type="button" class="button primary" on:click=move |_| {

@@ -1,6 +1,6 @@
 //! Browser sessions: opened, seen, revoked and expired, without keeping what opens the door.
 
-use domain::team::browser_session::BrowserSessionEvent;
+use domain::team::browser_session::{BrowserSessionEvent, SessionSecret};
 use domain::team::person::OWNER;
 use domain::time::Timestamp;
 
@@ -42,13 +42,30 @@ async fn a_session_is_open_until_it_is_revoked() {
     assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((listed[0].user_agent.as_deref(), listed[1].user_agent.clone().unwrap().chars().count()), (Some("Firefox[1m"), 200));
     assert!(listed.iter().all(|session| session.created_at == session.last_seen_at));
-    for stranger in ["", "' OR 1", &new_token(), &one[1..], &one.to_uppercase()] {
-        assert!(store.db.use_browser_session(stranger).await.unwrap().is_none(), "{stranger}");
+    let secret = |cookie: &str, key: &str| SessionSecret { cookie: cookie.to_owned(), key: key.to_owned() };
+    for (number, wrong) in [
+        secret("", ""),
+        secret(&one.cookie, ""),
+        secret("", &one.key),
+        secret(&one.cookie, &two.key),
+        secret(&one.key, &one.cookie),
+        secret(&one.cookie, &new_token()),
+        secret(&one.cookie[1..], &one.key),
+        secret(&one.cookie.to_uppercase(), &one.key),
+        secret(&one.joined(), ""),
+        secret("' OR 1", &one.key),
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert!(store.db.use_browser_session(wrong).await.unwrap().is_none(), "{number}");
     }
-    assert_eq!(store.db.caller(&one).await.unwrap(), None, "the secret is no token");
     let rows = store.dump().await.concat();
-    let stored = one.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
-    assert!(!rows.contains(&stored), "only the hash is kept");
+    for part in [&one.cookie, &one.key, &one.joined()] {
+        assert_eq!(store.db.caller(part).await.unwrap(), None, "the secret is no token");
+        let stored = part.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+        assert!(!rows.contains(&stored), "only the hash is kept");
+    }
 
     assert!(!revocations.has_changed().unwrap());
     store.db.revoke_browser_session(&Caller::owner(), 1).await.unwrap();

@@ -7,7 +7,7 @@ use domain::runs::evidence::Sha;
 use domain::wire::{ReviewView, TaskView};
 use gloo_net::http::{Method, Request};
 
-use crate::client::{Client, Failure, task_path};
+use crate::client::{Client, Failure, FileCopy, task_path};
 
 impl Client {
     pub(crate) async fn review(self, task: TaskId) -> Result<ReviewView, Failure> {
@@ -35,18 +35,18 @@ impl Client {
         self.finish(Request::get(&path).query(query)).await
     }
 
+    /// One version of an image.
+    pub(crate) async fn image(self, task: TaskId, head: Sha, since: Option<u32>, path: String, side: Side) -> Result<FileCopy, Failure> {
+        let side = match side {
+            Side::Old => "old",
+            Side::New => "new",
+        };
+        let since = since.map(|since| format!("&since={since}")).unwrap_or_default();
+        let path = String::from(js_sys::encode_uri_component(&path));
+        self.file(task_path(&task, &format!("/review/image?path={path}&side={side}&head={head}{since}"))).await
+    }
+
     pub(crate) async fn send_back(self, task: TaskId, sha: Sha, words: Option<String>, comments: Vec<LineComment>) -> Result<TaskView, Failure> {
         self.send(Method::POST, &task_path(&task, "/review/send-back"), &SendBack { sha, words, comments }).await
     }
-}
-
-/// The address of one version of an image.
-pub(crate) fn image_address(task: &TaskId, head: &Sha, since: Option<u32>, path: &str, side: Side) -> String {
-    let side = match side {
-        Side::Old => "old",
-        Side::New => "new",
-    };
-    let since = since.map(|since| format!("&since={since}")).unwrap_or_default();
-    let path = String::from(js_sys::encode_uri_component(path));
-    task_path(task, &format!("/review/image?path={path}&side={side}&head={head}{since}"))
 }

@@ -10,7 +10,7 @@ use domain::runs::usage::{money, tokens};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::{Client, log_address};
+use crate::client::Client;
 use crate::components::badge::{Badge, Role, Tone, end_badge};
 use crate::components::context::findings_link::FindingsLink;
 use crate::components::run_log::RunLog;
@@ -78,8 +78,9 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
     };
     let sandbox = run.sandbox;
     let (id, live) = (run.id.clone(), completed.is_none());
-    let raw = log_address(&run.id);
     let raw_label = format!("Raw log of {}", run.id);
+    let (client, saved) = (Client::from_context(), run.id.clone());
+    let save = move |_| client.save_log(&saved);
     view! {
         <details class="attempt" open=open.get_untracked() on:toggle:target=move |event| open.set(event.target().open())>
             <summary>
@@ -100,7 +101,7 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
                     {money(run.cost_micro_usd).map(|cost| view! { <span>{cost}</span> })}
                     {context_left.map(|left| view! { <span>{left}</span> })}
                     <FindingsLink task=run.task_id.clone() label=format!("Findings around {}", run.id) />
-                    <a href=raw download="" aria-label=raw_label>"Raw log"</a>
+                    <button type="button" class="button quiet small" aria-label=raw_label on:click=save>"Raw log"</button>
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
                 {remedy.map(|remedy| view! { <p class="small-text soft">{remedy}</p> })}

@@ -6,7 +6,7 @@ use domain::runs::check::{CheckOutcome, CheckResult, CheckStage, StageResults};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::{Client, check_output_address};
+use crate::client::Client;
 use crate::components::badge::check::state_badge;
 use crate::components::badge::{Badge, Tone};
 
@@ -53,7 +53,8 @@ fn Stage(task: TaskId, stage: StageResults) -> impl IntoView {
 fn CheckRow(task: TaskId, result: CheckResult) -> impl IntoView {
     let tone = if result.outcome == CheckOutcome::Passed { Tone::Good } else { Tone::Bad };
     let (sentence, label) = (result.sentence(), format!("Full output of {}", result.command));
-    let output = check_output_address(&task, result.id);
+    let client = Client::from_context();
+    let show = move |_| client.show_check_output(&task, result.id);
     view! {
         <details class="attempt">
             <summary>
@@ -62,7 +63,7 @@ fn CheckRow(task: TaskId, result: CheckResult) -> impl IntoView {
             </summary>
             <div class="attempt-body log">
                 <div class="tool"><pre>{result.tail}</pre></div>
-                <p class="small-text"><a href=output target="_blank" rel="noopener" aria-label=label>"Whole output"</a></p>
+                <button type="button" class="button quiet small" aria-label=label on:click=show>"Whole output"</button>
             </div>
         </details>
     }

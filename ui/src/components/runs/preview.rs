@@ -3,7 +3,7 @@
 use domain::runs::preview::{Preview, PreviewState, PreviewSubject};
 use leptos::prelude::*;
 
-use crate::client::{Client, app_log_address};
+use crate::client::Client;
 use crate::components::badge::preview::preview_badge;
 use crate::components::badge::{Badge, Tone};
 use crate::components::form::Sending;
@@ -44,8 +44,8 @@ pub(crate) fn AppBox(
     };
     let (open, close) = (Callback::new(move |()| open()), Callback::new(move |()| close()));
     let log = move || {
-        let address = app_log_address(&subject.get_value());
-        view! { <a class="small-text" href=address target="_blank" rel="noopener">"Log"</a> }
+        let show = move |_| client.show_app_log(&subject.get_value());
+        view! { <button type="button" class="button quiet small" on:click=show>"Log"</button> }
     };
     let state = move || {
         let Some(Preview { state, address, failure, .. }) = preview.get() else { return button("Open app", open).into_any() };

@@ -6,8 +6,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::client::Client;
-use crate::client::image_address;
+use crate::client::{Client, FileCopy};
 use crate::components::badge::change_label;
 use crate::components::board::review::lines::Lines;
 use crate::components::board::review::state::Review;
@@ -143,9 +142,14 @@ fn Content(file: FileDiff) -> impl IntoView {
 
 #[component]
 fn Images(file: FileDiff) -> impl IntoView {
-    let review = Review::from_context();
+    let (client, review) = (Client::from_context(), Review::from_context());
     let image = |side: Side, path: &str, label: &'static str| {
-        let address = image_address(&review.task(), &review.head.get_untracked(), review.since.get_untracked(), path, side);
+        let copy = RwSignal::new(None::<FileCopy>);
+        let request = client.image(review.task(), review.head.get_untracked(), review.since.get_untracked(), path.to_owned(), side);
+        client.act(request, move |image| {
+            let _page_closed = copy.try_set(Some(image));
+        });
+        let address = move || copy.with(|copy| copy.as_ref().map(FileCopy::address));
         view! {
             <figure>
                 <figcaption class="soft small-text">{label}</figcaption>
