@@ -109,11 +109,16 @@ impl Reading<'_> {
     fn add(&mut self, folder: Option<&str>, path: &str) {
         // A wildcard in quotes is a name, but a claim would read it as a pattern.
         let is_name = !path.is_empty() && !path.contains(['*', '?']) && !path.contains(char::is_control);
-        let Some(path) = in_folder(folder, path).filter(|path| is_name && !path.starts_with("/dev/")) else { return };
+        let Some(path) = in_folder(folder, path).filter(|path| is_name && !is_device(path)) else { return };
         if self.files.len() < MAX_FILES {
             self.files.insert(path);
         }
     }
+}
+
+/// Whether a path is that of a device. `/dev/shm` has files.
+fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
 }
 
 fn in_folder(folder: Option<&str>, path: &str) -> Option<String> {

@@ -61,6 +61,7 @@ fn files_that_a_command_names_are_found() {
         ("ln -s ../a", &["/w/a"]),
         ("ln -sf a b", &["/w/b"]),
         ("dd if=/dev/zero of=a bs=1", &["/w/a"]),
+        ("echo a > /dev/shm/a; echo b > /dev/tty", &["/dev/shm/a"]),
         ("patch src/a.rs < fix.diff", &["/w/src/a.rs"]),
         ("patch -p1 -o out src/a.rs fix.diff", &["/w/out"]),
         ("git mv a src", &["/w/a", "/w/src/a"]),

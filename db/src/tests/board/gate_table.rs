@@ -89,11 +89,18 @@ async fn stage_permissions_match_the_written_table() {
     let task = store.db.create_task(&Caller::owner(), &store.project, new_task("One")).await.unwrap().card.id;
     for stage in Stage::ALL {
         let (_, legal) = LEGAL.iter().find(|(known, _)| known == stage).unwrap();
+        // A refused update leaves everything as the next one needs it.
+        let mut unchanged = None;
         for (caller, legal) in callers.iter().zip(legal) {
             for (letter, to) in ASKED {
-                force(&store, &task, *stage).await;
-                assert_eq!(Stage::of(&store.card(&task).await), *stage);
-                let before = store.dump().await;
+                let before = match unchanged.take() {
+                    Some(before) => before,
+                    None => {
+                        force(&store, &task, *stage).await;
+                        assert_eq!(Stage::of(&store.card(&task).await), *stage);
+                        store.dump().await
+                    }
+                };
                 let found = if to == Stage::Review { evidence() } else { EvidenceResult::Nothing };
                 // Supply a comment or an assignee to the moves that need one.
                 let assigned_to = (to == Stage::Assigned).then(|| "tess".to_owned());
@@ -107,6 +114,7 @@ async fn stage_permissions_match_the_written_table() {
                     Err(Error::Refused(refused)) => {
                         check_refused(&refused, legal, letter, other.map(|(_, _, code)| *code), &what);
                         assert_eq!(store.dump().await, before, "{what}");
+                        unchanged = Some(before);
                     }
                     Err(error) => panic!("{what}: {error}"),
                 }

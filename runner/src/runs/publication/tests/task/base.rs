@@ -35,7 +35,7 @@ impl ByTask {
         self.board().read(task).await
     }
 
-    /// Lets the step of a merged task run until its check does, and `meanwhile` happen before that ends.
+    /// Takes the step of a merged task, and lets `meanwhile` happen once its check runs.
     async fn step_during(&self, task: &TaskId, meanwhile: impl Future<Output = ()>) -> Task {
         let during = async {
             let started = Instant::now();
@@ -44,7 +44,6 @@ impl ByTask {
                 sleep(Duration::from_millis(5)).await;
             }
             meanwhile.await;
-            fs::write(self.beside("go"), "").unwrap();
         };
         tokio::join!(self.step_with_checks(task), during).0
     }
@@ -67,6 +66,7 @@ async fn base_that_moves_on_during_its_checks_asks_nobody() {
         by_task.others_push("later.txt", "x").await;
         let update = format!("+refs/heads/main:{}", upstream_reference("main"));
         git(by_task.board().sample.top(), &["fetch", "-q", "origin", &update]).await;
+        fs::write(by_task.beside("go"), "").unwrap();
     };
     let done = by_task.step_during(&merged.card.id, moved).await;
     assert_eq!((done.card.status, done.card.attention), (Status::Done, None));
