@@ -137,7 +137,6 @@ async fn two_browsers_show_the_same_board() {
         support::open(&server, task);
     }
     ada.shows("[data-status=done] .count", "2").await;
-    // The server stopped while the page was still loading its other parts.
     same_page(&ada, &["/parts.js", "net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET"]).await;
     same_page(&bob, &["/api/tasks/TASK-002"]).await;
 }

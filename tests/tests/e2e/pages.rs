@@ -206,6 +206,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
     browser.goto(&format!("{board}?group=goal")).await;
     browser.has("[data-task]").await;
     browser.keys("j").await;
+    browser.until("a card has the focus", "document.activeElement.closest('[data-task]')").await;
     browser.keys("x").await;
     browser.has(".selection-bar").await;
     gallery.check("selection").await;
