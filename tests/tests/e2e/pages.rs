@@ -204,6 +204,7 @@ async fn nothing_is_clipped_and_axe_finds_no_violation_on_any_page() {
     browser.has(".task-picker [role=option]").await;
     gallery.check("task-picker").await;
     browser.goto(&format!("{board}?group=goal")).await;
+    browser.shows(".connection", "Live").await;
     browser.has("[data-task]").await;
     browser.keys("j").await;
     browser.until("a card has the focus", "document.activeElement.closest('[data-task]')").await;
