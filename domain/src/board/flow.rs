@@ -1,4 +1,4 @@
-//! Flow: whether the work on a project moves on, in plain words: agents at work, tasks that are ready or wait, the review queue and the last merge.
+//! Flow: whether the work on a project makes progress, in plain words: agents at work, tasks that are ready or wait, the review queue and the last merge.
 //!
 //! Must not decide why a task waits, because its card says so.
 

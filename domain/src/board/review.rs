@@ -1,4 +1,4 @@
-//! The review of a task by a person: comments on lines, who may decide, and what an agent reads of a work that is sent back.
+//! The review of a task by a person: comments on lines, who may decide, and what an agent reads about work that is sent back.
 //!
 //! Must not read a repository: the caller brings the commented lines.
 

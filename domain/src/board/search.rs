@@ -1,4 +1,4 @@
-//! Search: the texts of all projects in which words of a query stand, best first.
+//! Search: the texts of all projects that contain words of a query, best first.
 //!
 //! Must not know how texts are stored, or how likeness is measured.
 

@@ -1,4 +1,4 @@
-//! The handoff: what a managed agent gets to know of earlier ones when it starts. It must not know how a prompt is worded.
+//! The handoff: what a managed agent learns from earlier ones when it starts. It must not know how a prompt is worded.
 
 use std::cmp::Reverse;
 

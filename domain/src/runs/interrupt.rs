@@ -1,4 +1,4 @@
-//! Interrupts: a person ends what an agent does right now. Its session goes on with that person's message.
+//! Interrupts: a person ends what an agent does right now. Its session continues with that person's message.
 //!
 //! Must not know how an agent program is told.
 

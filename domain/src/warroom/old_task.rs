@@ -1,4 +1,4 @@
-//! Tasks that are left from a session that ended: a lead decides about each before new ones begin.
+//! Tasks that are left from a session that ended: a lead decides about each before they create new ones.
 //!
 //! It must not know what a decision changes.
 

@@ -1,4 +1,4 @@
-//! Tasks that are left from a session: a lead decides about each before new ones begin.
+//! Tasks that are left from a session: a lead decides about each before they create new ones.
 
 use domain::board::stage::Stage;
 use domain::board::status::{CancelReason, HeldBy, Status};
