@@ -17,7 +17,7 @@ RUN apt-get update \
 ARG CLAUDE_VERSION=2.1.330
 RUN npm install --global --no-audit --no-fund "@anthropic-ai/claude-code@${CLAUDE_VERSION}" \
     && npm cache clean --force
-# The owner of the repositories outside, so that agents can write them.
+# The user id of the owner of the repositories outside, so that agents can write to them.
 ARG UID=1000
 RUN userdel --remove node \
     && useradd --create-home --uid "${UID}" relay

@@ -230,7 +230,7 @@ events! {
         BaseMerged "project_base_merged" { base_branch: String, sha: Sha }
         /// The upstream of the base branch cannot be fetched, so its last known commit counts.
         BaseNotFetched "project_base_not_fetched" { base_branch: String, detail: String }
-        /// It can be fetched again.
+        /// The upstream of the base branch can be fetched again.
         BaseFetched "project_base_fetched" { base_branch: String }
         /// Another branch replaced the base branch.
         BaseReplaced "project_base_replaced" { branch: String, sha: Sha }

@@ -61,7 +61,7 @@ vocabulary! {
 events! {
     /// A change of the checks of a task.
     CheckEvent {
-        /// The checks of a stage began, or all of them ended.
+        /// The checks of a stage started, or all of them ended.
         Changed "checks_changed" { stage: CheckStage, state: CheckState }
         /// One command has a result.
         Ended "check_ended" { command: String, outcome: CheckOutcome }

@@ -235,7 +235,7 @@ fn spending(scope: LimitScope, used: UsageSums, cost: Option<Usd>, tokens: Optio
 events! {
     /// A change of the state of a limit.
     LimitEvent {
-        /// 80 percent of it is used. Recorded once, until it is raised.
+        /// 80 percent of a limit is used. Recorded once until the limit is raised.
         Near "limit_near" { limit: LimitUse }
         Raised "limit_raised" { scope: LimitScope }
     }

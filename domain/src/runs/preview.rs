@@ -105,15 +105,15 @@ pub fn with_ports(line: &str, ports: &[u16]) -> String {
 events! {
     /// A change of a preview.
     PreviewEvent {
-        /// A person asked for it.
+        /// A person asked for the app.
         Requested "preview_requested" {}
-        /// Its command was started, with a port for it.
+        /// The command of the app was started, with a port.
         Started "preview_started" { port: u16 }
-        /// Its app answers.
+        /// The app answers.
         Answered "preview_answered" { port: u16 }
-        /// A person, the time without a connection, or the end of its files ended it.
+        /// The app was ended by a person, after a time without a connection, or with the removal of its files.
         Ended "preview_ended" { why: String }
-        /// It ended on its own, or could not start.
+        /// The app ended on its own, or could not start.
         Failed "preview_failed" { why: String }
     }
 }

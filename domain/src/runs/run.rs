@@ -106,7 +106,7 @@ events! {
         SessionSet "run_session" { session_id: String }
         UsageReported "run_usage" { cost_micro_usd: i64, tokens: i64 }
         StopRequested "run_stop_requested" {}
-        /// Something keeps it from its work, or no longer does.
+        /// Something keeps the agent from working, or no longer does.
         ConditionChanged "run_condition" { condition: Option<RunCondition> }
         /// Its temporary checkout could not be removed for the given reason, or is gone.
         CheckoutLeft "run_checkout_left" { detail: Option<String> }

@@ -57,7 +57,7 @@ impl SandboxStatus {
 events! {
     /// A change of the sandbox of all agents.
     SandboxEvent {
-        /// The owner answered which one agents get.
+        /// The owner answered which tier agents get.
         Chosen "sandbox_chosen" { tier: SandboxTier }
     }
 }

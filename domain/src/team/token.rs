@@ -162,7 +162,7 @@ events! {
     /// A change of the tokens of agents or persons.
     TokenEvent {
         Created "token_made" {}
-        /// Its permissions, or until when it is valid.
+        /// Its permissions or its expiry changed.
         Changed "token_changed" { token: TokenName }
         /// Its holder replaced it.
         Refreshed "token_refreshed" { token: TokenName }

@@ -30,7 +30,7 @@ events! {
         /// The assignee submitted a result.
         SubmissionStored "result_stored" {}
         Verified "task_verified" { by: String }
-        /// Its session ended before anybody started it, or a lead decided about it.
+        /// The session ended before anybody started the task, or a lead decided about the task.
         Aged "task_aged" { old: Option<OldTask> }
         /// Its approved commit was pushed, and is under review as a pull request.
         Published "task_published" { pull_request: String, sha: Sha }
