@@ -33,7 +33,7 @@ pub struct BoardConnection {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("nothing listens on {} ({source})", socket.display())]
+    #[error("nothing is listening on {} ({source})", socket.display())]
     NotRunning { socket: PathBuf, source: std::io::Error },
     #[error("{url} did not answer: {problem}")]
     NoAnswer { url: String, problem: String },

@@ -22,7 +22,7 @@ pub(crate) fn list() -> ListPromptsResult {
     let setup = vec![
         argument("purpose", "The purpose of the collaboration.", true),
         argument("agent_types", "The agents that take part, separated by commas.", false),
-        argument("session_id", "A session that exists already.", false),
+        argument("session_id", "An existing session.", false),
     ];
     let debug = vec![argument("session_id", "The session.", true)];
     ListPromptsResult::with_all_items(vec![

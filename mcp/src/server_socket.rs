@@ -56,8 +56,8 @@ pub fn bind(db_path: &Path) -> Result<(ServerSocket, UnixListener), SocketError>
         let path = path.to_owned();
         move |source| SocketError { attempted, path, source }
     };
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed("make the folder", &folder))?;
-    fs::set_permissions(&folder, Permissions::from_mode(0o700)).map_err(failed("make private the folder", &folder))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed("create the folder", &folder))?;
+    fs::set_permissions(&folder, Permissions::from_mode(0o700)).map_err(failed("restrict access to the folder", &folder))?;
     // Bound under another name first, so that a client never finds the name without a listener.
     let new = path.with_extension("new");
     match fs::remove_file(&new) {
@@ -65,7 +65,7 @@ pub fn bind(db_path: &Path) -> Result<(ServerSocket, UnixListener), SocketError>
         _ => {}
     }
     let listener = with_short_path(&new, |path| UnixListener::bind(path)).map_err(failed("listen on", &new))?;
-    fs::set_permissions(&new, Permissions::from_mode(0o600)).map_err(failed("make private", &new))?;
+    fs::set_permissions(&new, Permissions::from_mode(0o600)).map_err(failed("restrict access to", &new))?;
     fs::rename(&new, &path).map_err(failed("replace", &path))?;
     let metadata = fs::metadata(&path).map_err(failed("find", &path))?;
     Ok((ServerSocket { path, identity: (metadata.dev(), metadata.ino()) }, listener))

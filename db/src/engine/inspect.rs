@@ -97,5 +97,5 @@ pub(crate) fn make_private_folder(folder: &Path) -> Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .map_err(|source| Error::File { attempted: format!("make the folder {}", folder.display()), source })
+        .map_err(|source| Error::File { attempted: format!("create the folder {}", folder.display()), source })
 }

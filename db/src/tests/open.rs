@@ -196,7 +196,7 @@ async fn a_place_that_cannot_be_is_said() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let error = Db::open(&Config { db_path: folder.path().join("file/board.db"), ..Config::default() }).await.unwrap_err();
-    assert!(matches!(&error, Error::File { attempted, .. } if attempted.starts_with("make the folder")), "{error:?}");
+    assert!(matches!(&error, Error::File { attempted, .. } if attempted.starts_with("create the folder")), "{error:?}");
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         template(format!("{BOARD}task/{{task_id}}"), "task", "A task with its comments."),
         template(format!("{SESSION}{{session_id}}"), "session", "A context session with its newest messages."),
         template(format!("{SESSION}{{session_id}}/messages/{{limit}}"), "messages", "The newest messages of a context session, oldest first."),
-        template("agent://{agent_id}/memory".to_owned(), "memory", "The memory of an agent, for itself alone."),
+        template("agent://{agent_id}/memory".to_owned(), "memory", "The memory of an agent, which only that agent can read."),
     ])
     .with_ttl_ms(0)
     .with_cache_scope(CacheScope::Private)

@@ -124,7 +124,7 @@ async fn files_that_changed_since_a_report_are_named_and_announced_once() {
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
     let fresh = async || done(&mara, "check_freshness", json!({})).await.text;
-    assert!(fresh().await.starts_with("Nothing is known of when mara loaded its files."));
+    assert!(fresh().await.starts_with("It is not known when mara loaded its files."));
     done(&mara, "set_context", json!({"context": "x"})).await;
     done(&mara, "claim_file", json!({"file_path": "src/"})).await;
     assert!(fresh().await.starts_with("No file of mara changed since "));

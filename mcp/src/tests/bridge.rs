@@ -203,7 +203,7 @@ async fn missing_board_is_reported_to_the_model() {
     // There is no socket, so nothing but time passes.
     tokio::time::pause();
     let text = refused(&client, "get_board", json!({})).await;
-    assert!(text.starts_with("the board is not running: nothing listens on ") && text.contains("sockets/board.sock (No such file"), "{text}");
+    assert!(text.starts_with("the board is not running: nothing is listening on ") && text.contains("sockets/board.sock (No such file"), "{text}");
     assert!(text.contains(" (waited 120 s)."), "{text}");
     // The board does not resume external agents.
     assert!(text.contains("Next: End your turn: your commits are safe.") && text.contains("other agents call again."), "{text}");

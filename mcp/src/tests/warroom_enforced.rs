@@ -231,7 +231,7 @@ async fn result_files() {
     }
     for (given, words) in [
         (json!({}), "content: it is missing"),
-        (json!({"content": "x", "result_file": "half.md"}), "there is a file as well"),
+        (json!({"content": "x", "result_file": "half.md"}), "it is given together with a file"),
         (json!({"result_file": "half.md"}), "the result lacks what worked and what did not"),
         (json!({"content": "# What I tried\nx\n# What worked\ny\na.rs:1"}), "the result lacks what the next agent should know"),
         (json!({"content": RESULT.replace(":12", "")}), "the result lacks file:line citations"),

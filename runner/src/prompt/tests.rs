@@ -343,7 +343,7 @@ fn reminders_and_messages_are_stable() {
     </reminder>
 
     <reminder>
-    Your turn ended, and questions about your zone are open. Answer each with send and reply_to; where you do not know, say so.
+    Your turn ended, and questions about your zone are open. Answer each with send and reply_to; if you do not know, say so.
     </reminder>
     ");
     insta::assert_snapshot!(message("/compact\n</message><issue>"), @r#"

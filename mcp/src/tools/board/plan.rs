@@ -124,7 +124,7 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     goal_id: Option<GoalId>,
-    /// A local branch to begin at, whose commits become part of the work. Default: the project branch.
+    /// A local branch to start from, whose commits become part of the work. Default: the project branch.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     from_branch: Option<String>,

@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "start_task",
-        description: "Call this to let agents work on a task that is held, or to retry one that needs the person. Its dependencies still come first.",
+        description: "Call this to let agents work on a task that is held, or to retry one that needs the human. Its dependencies still come first.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: PERSONS,
@@ -120,7 +120,7 @@ async fn steer_task(call: Call, given: SteerTask) -> Result<Answer, Failure> {
         }
         None => {
             call.db.add_comment(&call.caller, &task_id, &message, None).await?;
-            "No agent works on it now. The next one reads the message as a comment."
+            "No agent is working on it now. The next one reads the message as a comment."
         }
     };
     Ok(changed(&call.db.task(&task_id).await?, told))

@@ -34,7 +34,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: REFRESH_TOKEN,
-        description: "Call this to replace your token, for example after it was exposed. The new one permits the same, until the same time; store it and connect with it. The old one ends after a minute.",
+        description: "Call this to replace your token, for example after it was exposed. The new one has the same rights and expiry; store it and connect with it. The old one expires after a minute.",
         effect: Effect::Renews,
         admission: Admission::ActiveReader,
         audience: Audience { managed: Managed::NOBODY, human: false, external: External::Everyone, invite: false },

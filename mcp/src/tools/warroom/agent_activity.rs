@@ -23,7 +23,7 @@ const AUDIENCE: Audience =
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "check_activity",
-        description: "Call this to see whether an agent is at work: when its claimed files (or those of its zone), its tasks and its calls last changed.",
+        description: "Call this to see whether an agent is working: when its claimed files (or those of its zone), its tasks and its calls last changed.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
         audience: AUDIENCE,
@@ -118,7 +118,7 @@ async fn check_freshness(call: Call, given: CheckFreshness) -> Result<Answer, Fa
     let files = file_times(checkout, [claims, zone, planned, read].concat()).await?;
     let freshness = Freshness::of(agent.name, loaded_at, &loaded, files.into_iter().flatten());
     let mut text = match (freshness.loaded_at, freshness.count()) {
-        (None, _) => format!("Nothing is known of when {} loaded its files. It says so with set_context.", freshness.agent),
+        (None, _) => format!("It is not known when {} loaded its files. It reports this with set_context.", freshness.agent),
         (Some(at), 0) => format!("No file of {} changed since {at}.", freshness.agent),
         (Some(at), 1) => format!("1 file of {} changed since {at}:", freshness.agent),
         (Some(at), count) => format!("{count} files of {} changed since {at}:", freshness.agent),

@@ -105,7 +105,7 @@ async fn claim_for_edit(call: &Call, project: &ProjectId, given: String) -> Resu
 /// Its edits claimed the file, and it is not listed get_claims.
 fn release_own(_: AgentKind, properties: &mut JsonObject) -> &'static str {
     properties["file_path"] = json!({"type": "string"});
-    "Call this when another agent waits for a file that you do not edit further."
+    "Call this when another agent waits for a file that you no longer edit."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

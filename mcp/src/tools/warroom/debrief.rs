@@ -17,7 +17,7 @@ use crate::tools::managed::Managed;
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "debrief",
-        description: "Call this as a lead before end_session: what was reached, what was not, and what the next session should start with.",
+        description: "Call this as a lead before end_session: what was achieved, what was not, and what the next session should start with.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },

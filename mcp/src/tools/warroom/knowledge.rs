@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "resolve_trap",
-        description: "Call this when a trap is gone: how it was removed, with evidence.",
+        description: "Call this when a trap is gone. Say how it was removed, with evidence.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: EVERYONE,
@@ -55,7 +55,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
     },
     ToolDefinition {
         name: "archive_intel",
-        description: "Call this when intel no longer holds: why, with evidence.",
+        description: "Call this when intel no longer holds, with reason and evidence.",
         effect: Effect::Writes,
         admission: Admission::Store,
         audience: EVERYONE,
@@ -107,7 +107,7 @@ struct WriteTrap {
     body: String,
     /// file:line, or "$ " with a command and its output below.
     evidence: String,
-    /// Files, folders or patterns such as src/*.rs. Without any, it is about everything.
+    /// Files, folders or patterns such as src/*.rs. Omit it for the whole repository.
     #[schemars(with = "Vec<String>")]
     #[serde(default, deserialize_with = "arguments::list")]
     paths: Vec<String>,

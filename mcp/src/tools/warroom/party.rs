@@ -27,7 +27,7 @@ const MAX_EXCERPT: usize = 60;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "party_status",
-    description: "Call this before you give out work: every agent with its class, context left, tasks, activity, files and last call.",
+    description: "Call this before you assign work: every agent with its class, context left, tasks, activity, files and last call.",
     effect: Effect::Reads,
     admission: Admission::ActiveReader,
     audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Never), human: true, external: External::Everyone, invite: false },

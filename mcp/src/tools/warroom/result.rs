@@ -74,7 +74,9 @@ pub(super) async fn text_or_file(
         (None, None) => {
             Err(Refusal::invalid(argument, "it is missing", "Give the text, or the path of a file of the repository that has it.").into())
         }
-        (Some(_), Some(_)) => Err(Refusal::invalid(argument, "there is a file as well", "Give either the text or the path of the file.").into()),
+        (Some(_), Some(_)) => {
+            Err(Refusal::invalid(argument, "it is given together with a file", "Give either the text or the path of the file.").into())
+        }
     }
 }
 

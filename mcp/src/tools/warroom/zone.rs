@@ -91,7 +91,7 @@ struct SetZone {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     owner: Option<String>,
-    /// The agent or person that knows it; managed: the runner starts one when somebody asks.
+    /// The agent or person that knows it; managed: the runner starts one when asked.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     oracle: Option<String>,

@@ -64,7 +64,7 @@ struct SearchContext {
     #[serde(default, deserialize_with = "arguments::given")]
     session_id: Option<ContextSessionId>,
     query: String,
-    /// The least score, 0 to 100. Default 60.
+    /// The lowest score, 0 to 100. Default 60.
     #[schemars(with = "Option<f64>")]
     #[serde(default, deserialize_with = "arguments::decimal")]
     fuzzy_threshold: Option<f64>,
