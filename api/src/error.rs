@@ -126,7 +126,7 @@ impl Error {
     fn hint(&self) -> String {
         match self {
             Self::Store(db::Error::Refused(refusal)) => return refusal.hint(),
-            Self::Store(db::Error::Closed) => "Repeat the request when the server runs again.",
+            Self::Store(db::Error::Closed) => "Repeat the request when the server is running again.",
             Self::Store(db::Error::DiskFull) => "Free space on the disk of the database, then repeat the request. The board can still be read.",
             Self::Store(_) | Self::QrCode(_) | Self::TokenFile(_) | Self::Unfinished(_) => {
                 "See the server's output for the cause, then repeat the request."

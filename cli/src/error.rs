@@ -76,7 +76,7 @@ pub(crate) enum CliError {
     NoInbox,
     #[error("{0}")]
     Inbox(#[source] ::mcp::CallError),
-    #[error("{} is not a valid settings file; repair or remove it, then run this command again", path.display())]
+    #[error("{} is not a valid settings file; fix or remove it, then run this command again", path.display())]
     InvalidSettings { path: PathBuf },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),

@@ -211,31 +211,31 @@ impl RepoError {
             Self::FilterInRepository { driver, .. } => {
                 format!("Configure it for all repositories: `git config --global filter.{driver}.clean …`, and so on for smudge and process.")
             }
-            Self::FilterMissing { .. } => "Install `git-lfs` and run `git lfs install`, then repeat.".into(),
-            Self::GitMissing { .. } => "Install git, then repeat.".into(),
+            Self::FilterMissing { .. } => "Install `git-lfs` and run `git lfs install`, then try again.".into(),
+            Self::GitMissing { .. } => "Install git, then try again.".into(),
             Self::SubmoduleNotFilled { path, .. } => {
-                format!("Run `git submodule update --init --recursive {path}` in your checkout, then repeat.")
+                format!("Run `git submodule update --init --recursive {path}` in your checkout, then try again.")
             }
             Self::NotSigned { .. } => {
-                "Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.".into()
+                "Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then try again.".into()
             }
-            Self::GitFailed { .. } => "Run `git lfs pull` or the command that failed in your checkout to see what it needs, then repeat.".into(),
+            Self::GitFailed { .. } => "Run `git lfs pull` or the command that failed in your checkout to see what it needs, then try again.".into(),
             Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
             Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
             }
             Self::Moved { .. } => "Another process moved the branch. Read its tip again and repeat.".into(),
             Self::Locked { lock, .. } => format!("If no git program is running, delete the stale lock file {}.", lock.display()),
-            Self::Symbolic { name, .. } => format!("Remove it with `git symbolic-ref --delete {name}`, then repeat."),
+            Self::Symbolic { name, .. } => format!("Remove it with `git symbolic-ref --delete {name}`, then try again."),
             Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),
             Self::CommitMissing { .. } => "`git gc` may have removed it. Check the rescue refs.".into(),
             Self::CheckoutName { .. } => "Use one path component of letters, digits, `-`, `_` and `.`.".into(),
             Self::PathOccupied { .. } => "Move the files away, or choose another folder for worktrees.".into(),
             Self::CheckoutMissing { .. } => "Add the checkout again. Its branch still holds all commits.".into(),
             Self::CheckedOut { path, .. } => format!("Switch {} to another branch, or remove that checkout.", path.display()),
-            Self::OperationInProgress { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
+            Self::OperationInProgress { operation, .. } => format!("Finish or abort the {operation}, then try again."),
             Self::SparseCheckout { .. } => {
-                "Switch that checkout to another branch (`git switch --detach`) or run `git sparse-checkout disable`, then repeat.".into()
+                "Switch that checkout to another branch (`git switch --detach`) or run `git sparse-checkout disable`, then try again.".into()
             }
             Self::IndexUnreadable { .. } => {
                 "Switch that checkout to another branch (`git switch --detach`), or write a plain index with `git update-index --no-split-index`."
@@ -249,10 +249,10 @@ impl RepoError {
             Self::RescueMissing { .. } => "Look it up with `vibe-relay rescue list PROJECT`.".into(),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
             Self::NotResponding { .. } => "Check the drive or network mount that it is on. Work continues automatically when it responds.".into(),
-            Self::Busy { .. } => "Repeat it when the other work has ended.".into(),
-            Self::Interrupted => "Repeat it.".into(),
-            Self::Git { .. } => "Run `git fsck` in the repository. If it reports no errors, repeat.".into(),
-            Self::Io { .. } => "Check permissions and free space, then repeat.".into(),
+            Self::Busy { .. } => "Try again when the other work has ended.".into(),
+            Self::Interrupted => "Try again.".into(),
+            Self::Git { .. } => "Run `git fsck` in the repository. If it reports no errors, try again.".into(),
+            Self::Io { .. } => "Check permissions and free space, then try again.".into(),
         }
     }
 }

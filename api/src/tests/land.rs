@@ -149,7 +149,7 @@ async fn removed_commits_return_only_with_their_confirmation() {
     let json = answer.json();
     assert_eq!((json["returning"]["total"].as_u64(), json["returning"]["commits"][0]["sha"].as_str()), (Some(1), Some(secret.as_str())));
     let detail = json["detail"].as_str().unwrap().replace(&secret[..7], "SHA");
-    insta::assert_snapshot!(detail, @"landing would bring back to main what was removed from it: SHA “Add a key” by Sam Sample; nothing was changed");
+    insta::assert_snapshot!(detail, @"landing would bring commits back to main that were removed from it: SHA “Add a key” by Sam Sample; nothing was changed");
     let confirm = async |text: &str| server.call("post", "/api/projects/PROJ-001/land", &format!(r#"{{"bring_back": "{text}"}}"#)).await;
     assert_eq!(refusal(&confirm("not this").await).1, "commits-return");
     assert_eq!(server.sample.repository().ref_sha("main").unwrap(), before);

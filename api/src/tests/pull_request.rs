@@ -59,7 +59,7 @@ async fn project_from_an_issue_has_its_text_as_the_goal() {
     let project = answer.json();
     let address = "https://github.com/ann/site/issues/7";
     assert_eq!((&project["title"], &project["issue"]), (&json!("The menu is empty"), &json!(address)));
-    assert!(project["description"].as_str().unwrap().starts_with(&format!("Issue: {address}\n\nSomebody outside")), "{project}");
+    assert!(project["description"].as_str().unwrap().starts_with(&format!("Issue: {address}\n\nSomeone outside")), "{project}");
     let board = server.call("get", "/api/projects/PROJ-001/board", "").await.json();
     assert_eq!(board["cards"][0]["phase"], "planner", "a planner starts");
     let db = &server.state.db;

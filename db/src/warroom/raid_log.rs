@@ -1,4 +1,4 @@
-//! The raid log: what agents decided and found, for those who come later. Entries are only added.
+//! The raid log: what agents decided and found, for later agents. Entries are only added.
 
 pub(crate) mod row;
 pub(crate) mod write;

@@ -206,7 +206,7 @@ impl Attention {
     /// Creates the attention for work that a person reviews, perhaps after an agent approved it.
     pub fn review(is_approved: bool) -> Self {
         let who = if is_approved {
-            "An agent approved it, and a person reviews the work of this project, too"
+            "An agent approved it. A person also reviews the work of this project"
         } else {
             "A person reviews the work of this project"
         };

@@ -60,7 +60,7 @@ impl FlowState {
             Self::Stopped => "The runner does not respond",
             Self::Parked => "No agents start",
             Self::Paused => "Paused",
-            Self::Working => "Agents are at work",
+            Self::Working => "Agents are working",
             Self::Ready => "Tasks wait for a free agent",
             Self::Waiting => "Nothing to start at the moment",
             Self::NeedsYou => "Everything waits for you",

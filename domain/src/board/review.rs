@@ -80,7 +80,7 @@ impl SendBack {
     pub fn validate(&self) -> Result<(), GeneralRefusal> {
         let words = text::validate_optional_body("words", self.words.as_deref())?;
         if words.is_none() && self.comments.is_empty() {
-            return Err(GeneralRefusal::invalid("words", "the review says nothing", "Comment on a line, or write what to change."));
+            return Err(GeneralRefusal::invalid("words", "the review is empty", "Comment on a line, or write what to change."));
         }
         if self.comments.len() > MAX_COMMENTS {
             let problem = format!("there are {}, more than the {MAX_COMMENTS} allowed", self.comments.len());
@@ -154,8 +154,8 @@ impl Decisions {
         } else {
             match card.status {
                 Status::InReview => None,
-                Status::Backlog => Some("Work on it has not begun."),
-                Status::InProgress => Some("Its coder is at work. You can decide when the work is submitted."),
+                Status::Backlog => Some("Work on it has not started."),
+                Status::InProgress => Some("Its coder is working. You can decide when the work is submitted."),
                 Status::Done => Some("It is done."),
                 Status::Cancelled => Some("It is cancelled."),
             }

@@ -26,7 +26,7 @@ pub(super) fn problem(host: &str) -> Option<&'static str> {
         return Some("this name always means the device itself");
     }
     match port {
-        Some("443") => Some("leave out the port 443, which https:// implies"),
+        Some("443") => Some("omit the port 443, which https:// implies"),
         Some(port) if port.parse::<u16>().is_ok_and(|number| number > 0 && number.to_string() == port) => None,
         Some(_) => Some("expected a port between 1 and 65535"),
         None => None,

@@ -159,9 +159,9 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Message(MessageEvent::InboxDelivered { agent, messages }) => format!("delivered {} to {}", count(*messages, "message"), who(agent)),
         Event::Message(MessageEvent::Read { .. }) => "read a message".to_owned(),
         Event::Hat(HatEvent::Assigned { agent, hat }) => format!("gave {} the role {hat} on {task}", who(agent)),
-        Event::Handshake(HandshakeEvent::Initiated { .. }) => "proposed a plan to the team".to_owned(),
-        Event::Handshake(HandshakeEvent::Acknowledged { .. }) => "agreed to the plan of the team".to_owned(),
-        Event::Handshake(HandshakeEvent::Completed { .. }) => "completed the agreement on the plan of the team".to_owned(),
+        Event::Handshake(HandshakeEvent::Initiated { .. }) => "asked agents to acknowledge a plan".to_owned(),
+        Event::Handshake(HandshakeEvent::Acknowledged { .. }) => "acknowledged a plan".to_owned(),
+        Event::Handshake(HandshakeEvent::Completed { .. }) => "completed the handshake about a plan".to_owned(),
         Event::Contract(ContractEvent::Declared { name, version, .. }) => format!("declared version {version} of the contract {name}"),
         Event::Minion(MinionEvent::SpawnPolicySet { .. }) => "changed how many helpers agents may start".to_owned(),
         Event::Minion(MinionEvent::Logged { status, .. }) => match status {
@@ -182,7 +182,7 @@ pub fn sentence(envelope: &Envelope, reader: &Actor) -> String {
         Event::Claim(ClaimEvent::Granted { agent, path }) if is_own(agent) => format!("claimed {}", excerpt(path, QUOTED_CHARACTERS)),
         Event::Claim(ClaimEvent::Granted { agent, path }) => format!("passed {} on to {}", excerpt(path, QUOTED_CHARACTERS), who(agent)),
         Event::Claim(ClaimEvent::Queued { path, holder, .. }) => {
-            format!("waits for {}, which {} holds", excerpt(path, QUOTED_CHARACTERS), who(holder))
+            format!("started to wait for {}, which {} holds", excerpt(path, QUOTED_CHARACTERS), who(holder))
         }
         Event::Claim(ClaimEvent::Released { agent, path, .. }) if is_own(agent) => format!("released {}", excerpt(path, QUOTED_CHARACTERS)),
         Event::Claim(ClaimEvent::Released { agent, path, .. }) => {
@@ -242,7 +242,7 @@ fn project(event: &ProjectEvent, who: &dyn Fn(&str) -> String) -> String {
         ProjectEvent::BaseMoved { sha } => format!("noticed that the base branch is at {}", short(sha)),
         ProjectEvent::BaseMerged { base_branch, sha } => format!("merged {base_branch} at {} into the project branch", short(sha)),
         ProjectEvent::BaseNotFetched { base_branch, detail } => format!("could not fetch {base_branch}: {detail}"),
-        ProjectEvent::BaseFetched { base_branch } => format!("could fetch {base_branch} again"),
+        ProjectEvent::BaseFetched { base_branch } => format!("fetched {base_branch} again"),
         ProjectEvent::BaseReplaced { branch, .. } => format!("made {branch} the base branch"),
         ProjectEvent::Relocated { repo_path } => format!("recorded that the repository is in {repo_path}"),
         ProjectEvent::Published { remote, branch, sha, pull_request } => {
@@ -311,10 +311,10 @@ fn run(event: &RunChange, task: &str) -> String {
         RunChange::UsageReported { .. } => format!("recorded what the agent on {task} used"),
         RunChange::StopRequested {} => format!("stopped the agent on {task}"),
         RunChange::ConditionChanged { condition: Some(condition) } => format!("noticed that the agent on {task} {}", condition.sentence()),
-        RunChange::ConditionChanged { condition: None } => format!("noticed that the agent on {task} works again"),
+        RunChange::ConditionChanged { condition: None } => format!("noticed that the agent on {task} is working again"),
         RunChange::CheckoutLeft { detail: Some(_) } => format!("could not remove a checkout of {task}"),
         RunChange::CheckoutLeft { detail: None } => format!("removed a checkout of {task} that was left"),
-        RunChange::HandOverRequested { reason } => format!("told the agent on {task} to hand over, because {}", reason.sentence()),
+        RunChange::HandOverRequested { reason } => format!("asked the agent on {task} to hand over, because {}", reason.sentence()),
         RunChange::Reminded {} => format!("reminded the agent on {task} of its card"),
         RunChange::Ended { end, failure } => match (end, failure) {
             (EndClass::Finished, _) => format!("recorded that the agent on {task} finished"),
@@ -327,7 +327,7 @@ fn run(event: &RunChange, task: &str) -> String {
             (EndClass::Failed | EndClass::Parked | EndClass::NotSetUp, None) => format!("ended an attempt on {task}"),
         },
         RunChange::AccessRefused { access } => {
-            format!("refused the agent on {task} {}", count(u32::try_from(access.len()).unwrap_or(u32::MAX), "access"))
+            format!("refused {} by the agent on {task}", count(u32::try_from(access.len()).unwrap_or(u32::MAX), "access"))
         }
         RunChange::CheckpointTaken { files, .. } => format!("kept {} of {task}", count(*files, "changed file")),
         RunChange::MessageQueued {} => format!("wrote to the agent on {task}"),

@@ -82,7 +82,7 @@ impl FailureClass {
             Self::Lost => "the agent's process disappeared",
             Self::ApiError => "the model service returned an error",
             Self::TimedOut => "the agent used all its time",
-            Self::MaxTurns => "the agent used all its turns",
+            Self::MaxTurns => "the agent used all its requests",
             Self::Budget => "the budget is used up",
             Self::ContextFull => "the conversation was full",
             Self::NoOutcome => "the agent ended without moving its card",
@@ -146,20 +146,20 @@ impl FailureClass {
         }
         match self {
             Self::Crashed | Self::Unresponsive => "Read the end of the attempt's output, then press Retry.",
-            Self::Killed | Self::Lost => "Find what ended it, for example a lack of memory, then press Retry.",
+            Self::Killed | Self::Lost => "Find out what ended it, for example a lack of memory, then press Retry.",
             Self::ApiError => "Choose another model or shorten the task, as the answer of the service suggests, then press Retry.",
             Self::TimedOut | Self::MaxTurns => "Press Raise to let a new attempt continue, or split the task.",
             Self::Budget => "Press Raise to spend more, or cancel the task.",
             Self::ContextFull => "Nothing to do: the task continues in a new conversation. Split it if that happens often.",
-            Self::NoOutcome => "Answer its last words in a comment, then press Retry.",
+            Self::NoOutcome => "Reply to its last message in a comment, then press Retry.",
             Self::CommitHook => {
-                "Read what the hook printed and repair what it needs, for example in the setup commands in the settings of the project, then press Retry."
+                "Read what the hook printed and provide what it needs, for example with the setup commands in the settings of the project, then press Retry."
             }
             Self::CommitSigning => {
                 "Let agents run in a jail, where they do not sign, or use a key that does not ask for a passphrase, then press Retry."
             }
             Self::Protocol => "Make sure that \"agent_command\" names a supported program, then press Retry.",
-            Self::Setup => "Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.",
+            Self::Setup => "Read the end of the attempt's output, fix the setup commands in the settings of the project, then press Retry.",
             Self::Sandbox => "Run `vibe-relay doctor` and do what it says, then press Retry.",
             _ => "Do what the error says, then press Retry.",
         }
@@ -190,7 +190,7 @@ impl Reaction {
                  told how this one ended."
             }
             Self::Park => "Starts no agent of any task, and lets one try from time to time. No attempt is used.",
-            Self::Ask => "Tells the agent to hand over, ends it, and asks you. No attempt is used.",
+            Self::Ask => "Asks the agent to hand over, ends it, and asks you. No attempt is used.",
             Self::NewSession => "Starts a new session, which reads where the last one stopped. No attempt is used.",
             Self::AskAboutSetup => "Starts no agent, and asks you. No attempt is used.",
         }

@@ -28,7 +28,7 @@ impl Interrupt {
 
     /// Describes why its run ended before somebody wrote to it.
     pub fn end_sentence(&self) -> String {
-        format!("{} interrupted it at {}, and it ended before anybody wrote to it", self.by, self.at.clock())
+        format!("{} interrupted it at {}, and it ended before anyone wrote to it", self.by, self.at.clock())
     }
 }
 

@@ -88,11 +88,11 @@ refusals! {
     LandRefusal {
         #[error("there is nothing to land: {detail}")]
         NothingToLand { detail: String } => Unprocessable "nothing-to-land",
-        #[error("landing would bring back to {base_branch} what was removed from it: {}; nothing was changed", named(returning))]
+        #[error("landing would bring commits back to {base_branch} that were removed from it: {}; nothing was changed", named(returning))]
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
         #[error("{base_branch} gained changes that conflict with the project branch, and {task} resolves the conflict; nothing was changed")]
         SyncPending { base_branch: String, task: TaskId } => Conflict "sync-pending",
-        #[error("{base_branch} gained changes, and the checks of {project} run on the merge with them; nothing was changed")]
+        #[error("{base_branch} gained changes, and the checks of {project} are still running on the merge with them; nothing was changed")]
         BaseChecking { project: ProjectId, base_branch: String } => Conflict "base-checking",
         #[error("{base_branch} gained changes, and the checks of {project} cannot run on the merge with them: {why}; nothing was changed")]
         BaseNotChecked { project: ProjectId, base_branch: String, why: String } => Conflict "base-not-checked",
@@ -118,14 +118,12 @@ impl LandRefusal {
             Self::SyncPending { task, .. } => format!("Land when {task} is done, or cancel it to land without these changes."),
             Self::BaseChecking { .. } => "Land again when they have ended.".to_owned(),
             Self::BaseNotChecked { project, .. } => format!(
-                "Repair the cause, then land again; or run `vibe-relay profile edit {project} --follow-base false` to land without these changes."
+                "Fix the cause, then land again; or run `vibe-relay profile edit {project} --follow-base false` to land without these changes."
             ),
-            Self::CheckoutDirty { files, .. } => format!("{} Then repeat this.", files.steps()),
+            Self::CheckoutDirty { files, .. } => format!("{} Then try again.", files.steps()),
             Self::NothingToUndo { .. } => "See the landings on its landing page.".to_owned(),
             Self::NotTheLastLanding { .. } => "Undo the last landing first.".to_owned(),
-            Self::MovedSinceLanding { .. } => {
-                "Remove the later commits, then repeat this; or revert the landed commits with `git revert`.".to_owned()
-            }
+            Self::MovedSinceLanding { .. } => "Remove the later commits, then try again; or revert the landed commits with `git revert`.".to_owned(),
             Self::LandingPushed { landed, is_merge: true, .. } => {
                 format!("Others may have it. Undo it with a new commit: `git revert -m 1 {}`.", short(landed))
             }

@@ -132,7 +132,7 @@ impl LimitUse {
     /// Describes the use: "the project used $8.10 of $10.00".
     pub fn sentence(&self) -> String {
         if self.measure == LimitMeasure::Context {
-            return format!("the conversation has {}, and a new one begins at {}", self.amount(self.used), self.amount(self.limit));
+            return format!("the conversation has {}, and a new one starts at {}", self.amount(self.used), self.amount(self.limit));
         }
         let subject = match self.scope {
             LimitScope::Run => "the attempt",
@@ -283,7 +283,7 @@ mod tests {
             ("the attempt used 3 h 05 min of 4 h 00 min", FailureClass::TimedOut),
             ("the attempt used 12 requests of 1000 requests", FailureClass::MaxTurns),
             ("the attempt used $8.10 of $25.00", FailureClass::Budget),
-            ("the conversation has 151.0k tokens, and a new one begins at 150.0k tokens", FailureClass::ContextFull),
+            ("the conversation has 151.0k tokens, and a new one starts at 150.0k tokens", FailureClass::ContextFull),
         ];
         assert_eq!(words, expected.map(|(words, failure)| (words.to_owned(), failure)));
         let day = Limits::default().of_day(used(0, 1_000_000, 0), 0).unwrap();

@@ -116,7 +116,7 @@ events! {
 refusals! {
     /// Why a permission request may not be answered.
     PermissionRefusal {
-        #[error("request {request} was answered already: {answer}")]
+        #[error("request {request} was already answered: {answer}")]
         Answered { request: i64, answer: PermissionAnswer } => Conflict "permission-answered",
         #[error("the agent is not waiting for an answer to request {request}")]
         Closed { request: i64 } => Unprocessable "permission-closed",

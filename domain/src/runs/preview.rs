@@ -134,7 +134,7 @@ impl PreviewEvent {
 refusals! {
     /// Why an app is not started.
     PreviewRefusal {
-        #[error("the profile of {project} names no command that starts its app")]
+        #[error("the profile of {project} has no command that starts its app")]
         NoCommand { project: ProjectId } => Unprocessable "no-preview",
         #[error("{task} has the status {status}, and no checkout in which its app could run")]
         NoFiles { task: TaskId, status: Status } => Conflict "no-files",

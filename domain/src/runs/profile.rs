@@ -176,7 +176,7 @@ impl Profile {
         if self.pull_requests == PullRequests::Task && !self.follow_base {
             return Err(invalid(
                 "profile.pull_requests",
-                "a project that does not follow its base never gets the merged work of its tasks",
+                "a project that does not follow its base never receives the merged work of its tasks",
                 "Follow the base branch too, or choose one pull request for the project.",
             ));
         }

@@ -42,7 +42,7 @@ impl ProtectedChange {
 pub fn problem(glob: &str) -> Option<&'static str> {
     match glob {
         "" => Some("expected a path"),
-        _ if glob.starts_with('/') => Some("leave out the first \"/\": paths begin at the root of the repository"),
+        _ if glob.starts_with('/') => Some("omit the first \"/\": paths start at the root of the repository"),
         _ if glob.split('/').any(|name| matches!(name, "" | "." | "..")) => Some("expected names between the \"/\", and no \".\" or \"..\""),
         _ => None,
     }

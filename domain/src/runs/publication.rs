@@ -88,11 +88,11 @@ refusals! {
         NoHost { url: String } => Unprocessable "no-pull-requests",
         #[error("{project} has no pull request that needs a person")]
         NothingToSettle { project: ProjectId } => Unprocessable "nothing-to-settle",
-        #[error("{branch} follows no branch of a remote, so it would never be known that a pull request was merged")]
+        #[error("{branch} does not follow a branch of a remote, so the board would not notice that a pull request was merged")]
         NoUpstream { branch: String } => Unprocessable "no-upstream",
         #[error("{program} is not installed or not signed in, so no pull request can be opened")]
         NotSignedIn { program: &'static str } => Unprocessable "not-signed-in",
-        #[error("{project} has merged work that is not landed, which the pull request of each task would bring too")]
+        #[error("{project} has merged work that is not landed, which the pull request of each task would include")]
         NotLanded { project: ProjectId } => Conflict "not-landed",
         #[error("{program} is not installed")]
         NoProgram { program: &'static str } => Unprocessable "program-missing",
@@ -119,27 +119,27 @@ impl PublicationRefusal {
                 let name = HostKind::with_program(program).map_or(*program, HostKind::program_name);
                 format!("Install the {name} and run `{program} auth login`, or choose one pull request for the project.")
             }
-            Self::NotLanded { .. } => "Land it first, or bring it by the pull request of the project.".to_owned(),
+            Self::NotLanded { .. } => "Land it first, or publish it with the pull request of the project.".to_owned(),
             Self::NothingToSettle { .. } => "Look at the landing page of the project.".to_owned(),
             Self::NoProgram { program } if let Some(host) = HostKind::with_program(program) => {
                 let name = host.program_name();
                 format!("Install the {name} and run `{program} auth login`, or push the branch only and open the pull request yourself.")
             }
-            Self::NoProgram { program } => format!("Install {program}, then repeat this."),
+            Self::NoProgram { program } => format!("Install {program}, then try again."),
             // As git says that the remote branch has other commits than those that were pushed last.
             Self::NotPushed { branch, output, .. } if ["stale info", "non-fast-forward", "fetch first"].iter().any(|said| output.contains(said)) => {
                 format!(
-                    "Somebody else pushed to {branch} there. Take those commits into the work, or remove that branch of the remote; then repeat this."
+                    "Someone else pushed to {branch} there. Take those commits into the work, or remove that branch of the remote; then try again."
                 )
             }
             Self::NotPushed { branch, .. } => {
-                format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then repeat this.")
+                format!("Run `git push` for {branch} in a terminal to see what it needs, such as a sign-in; then try again.")
             }
             Self::NotUploaded { remote, branch, .. } => {
-                format!("Run `git lfs push {remote} {branch}` in a terminal to see what it needs; then repeat this.")
+                format!("Run `git lfs push {remote} {branch}` in a terminal to see what it needs; then try again.")
             }
             Self::NoPullRequest { .. } => {
-                "Sign in to the host in a terminal with `gh auth login` or `glab auth login`, then repeat this; or open the pull request yourself."
+                "Sign in to the host in a terminal with `gh auth login` or `glab auth login`, then try again; or open the pull request yourself."
                     .to_owned()
             }
         }

@@ -156,7 +156,7 @@ impl RepositoryFact {
             Self::Sparse => "Your checkout is sparse: it has only some of the files.".to_owned(),
             Self::SplitIndex => "The index of your checkout is split into two files.".to_owned(),
             Self::SignedCommits => "Commits in this repository are signed (`commit.gpgsign`).".to_owned(),
-            Self::CommitHooks { hooks } => format!("The repository runs {} at each commit.", listed(hooks)),
+            Self::CommitHooks { hooks } => format!("The repository runs {} on each commit.", listed(hooks)),
             Self::UnusualNames { count, example } => {
                 let verb = if *count == 1 { "has a name" } else { "have names" };
                 format!("{} {verb} that {} not valid UTF-8, such as `{example}`.", counted(*count, "file"), if *count == 1 { "is" } else { "are" })

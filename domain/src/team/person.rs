@@ -168,7 +168,7 @@ impl PersonRefusal {
         match self {
             Self::HumanOnly { .. } => "Ask the human with add_comment.".to_owned(),
             Self::WrongRole { .. } => "Ask the owner of the board to do it, or to give you another role.".to_owned(),
-            Self::NotByCompanion { .. } => "Tell the person what there is to decide. They do it on the board.".to_owned(),
+            Self::NotByCompanion { .. } => "Tell the person what must be decided. They do it on the board.".to_owned(),
         }
     }
 }

@@ -155,7 +155,11 @@ pub fn validate_lifetime(expires_in: u64, now: Timestamp) -> Result<Timestamp, G
         return Ok(now.after(Duration::from_secs(expires_in)));
     }
     let problem = format!("{expires_in} is not between 1 and {} seconds", MAX_LIFETIME.as_secs());
-    Err(GeneralRefusal::invalid("expires_in", problem, "Give a number of seconds, such as 86400 for a day, or omit it for a token without an end."))
+    Err(GeneralRefusal::invalid(
+        "expires_in",
+        problem,
+        "Give a number of seconds, such as 86400 for a day, or omit it for a token that does not expire.",
+    ))
 }
 
 events! {

@@ -61,8 +61,8 @@ refusals! {
 impl CodeMapRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::NotMade { .. } => "The last map stays. Try again; the log of the server says more.".to_owned(),
-            Self::Missing => "A person makes it with POST /api/projects/{id}/code-map. The next planner makes it too.".to_owned(),
+            Self::NotMade { .. } => "The last map is kept. Try again; the log of the server has details.".to_owned(),
+            Self::Missing => "A person creates it with POST /api/projects/{id}/code-map. The next planner also creates it.".to_owned(),
         }
     }
 }

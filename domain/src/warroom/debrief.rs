@@ -52,7 +52,7 @@ impl NewDebrief {
             return Err(GeneralRefusal::invalid(
                 "summary",
                 problem,
-                "Name what was reached and what is left; the results of tasks have the details.",
+                "Name what was achieved and what is left; the results of tasks have the details.",
             ));
         }
         Ok(summary)
@@ -95,7 +95,7 @@ impl DebriefRefusal {
             Self::OpenTasks { .. } => {
                 "Close each with close_task, or have it marked as failed with update_task; list_tasks shows who has it.".to_owned()
             }
-            Self::Missing => "Call debrief with what was reached and what the next session should start with, then end_session.".to_owned(),
+            Self::Missing => "Call debrief with what was achieved and what the next session should start with, then end_session.".to_owned(),
         }
     }
 }

@@ -110,7 +110,7 @@ refusals! {
 impl HandoverRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::FilesMissing { .. } => "Write them first, or leave them out. Nothing was recorded.".to_owned(),
+            Self::FilesMissing { .. } => "Write what is missing first, or omit it. Nothing was recorded.".to_owned(),
             Self::FileOutside { .. } => "Copy its contents into the manifest, or into a file of the repository. Nothing was recorded.".to_owned(),
             Self::Needed { .. } => {
                 "Call fenix_down first, with the files that were written and a manifest for the successor. A lead may remove an agent that has \

@@ -196,7 +196,7 @@ pub fn notes_with(notes: Option<&str>, new: &str, replace: bool) -> Result<Strin
         return Ok(notes);
     }
     let problem = format!("the notes would have {} bytes, more than the {MAX_BODY_BYTES} allowed", notes.len());
-    Err(GeneralRefusal::invalid("content", problem, "Give what still matters of your notes with replace=true. The history keeps the others."))
+    Err(GeneralRefusal::invalid("content", problem, "Write the notes that still matter with replace=true. The history keeps the others."))
 }
 
 /// Returns a topic in its one form.

@@ -70,11 +70,11 @@ refusals! {
         NotLead { agent: String, class: AgentClass } => Unprocessable "lead-role-of-other-class",
         #[error("{agent} is {post}, and a lead cannot change that itself")]
         Fixed { agent: String, post: LeadPost } => Conflict "lead-role-is-fixed",
-        #[error("{agent} leads the zone {zone}, so {action} needs {subject} to be in it")]
+        #[error("{agent} leads the zone {zone}, so {action} requires {subject} to be in that zone")]
         OutsideZone { agent: String, zone: String, action: String, subject: String } => Forbidden "outside-zone",
         #[error("{action} concerns the whole project, and {agent} leads the zone {zone} only")]
         WholeProject { agent: String, zone: String, action: String } => Forbidden "commander-only",
-        #[error("{agent} leads the zone {zone}, and {action} needs {recipient} to work in it")]
+        #[error("{agent} leads the zone {zone}, so {action} requires {recipient} to work in that zone")]
         OutsideParty { agent: String, zone: String, action: String, recipient: String, other: Option<String> } => Forbidden "outside-zone-party",
         #[error("a battle plan of the scope general needs a general or a person, and {agent} is a {role}")]
         GeneralOnly { agent: String, role: LeadRole } => Forbidden "general-only",
@@ -93,9 +93,9 @@ impl LeadRefusal {
             Self::NotLead { .. } => "Register without lead_role and zone.".to_owned(),
             Self::Fixed { .. } => "Register without lead_role and zone, or ask the human for a new token.".to_owned(),
             Self::OutsideZone { zone, .. } => {
-                format!("Name files of the zone {zone}, which get_zones lists, or ask a commander or the human with send; who lists the leads.")
+                format!("Name files of the zone {zone}, which get_zones lists, or ask a commander or the human with send. Call who to see the leads.")
             }
-            Self::WholeProject { .. } => "Ask a commander or the human with send; who lists the leads.".to_owned(),
+            Self::WholeProject { .. } => "Ask a commander or the human with send. Call who to see the leads.".to_owned(),
             Self::OutsideParty { zone, recipient, other, .. } => {
                 let ask = other.as_ref().map_or_else(|| "a commander".to_owned(), |other| format!("zone/{other}"));
                 format!(
@@ -105,7 +105,7 @@ impl LeadRefusal {
             }
             Self::NoGeneral { .. } => "Give it the role lead and no zone, or let its token reach one project.".to_owned(),
             Self::NameOfOther { project, .. } => {
-                format!("Continue in your own project, or ask the human for {project}: for a token under another name, or to rename that agent.")
+                format!("Continue in your own project, or ask the human to rename that agent in {project} or to give you a token under another name.")
             }
             Self::NameOfGeneral { .. } => "Ask the human for a token under the other name.".to_owned(),
             Self::GeneralOnly { .. } => "Set the scope to project, or ask the human for it with send to human.".to_owned(),

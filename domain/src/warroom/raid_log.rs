@@ -1,4 +1,4 @@
-//! The raid log: what agents decided and found during a session, for those who come later.
+//! The raid log: what agents decided and found during a session, for later agents.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -38,7 +38,7 @@ async fn decision_is_refused_with_the_reason() {
     let client = board.serve().await.modern(&board.companion().await).await;
     let text = refused(&client, "approve_task", json!({"task_id": coder.task})).await;
     assert!(text.contains("calling approve_task is reserved for the person, and this is the token of their companion"), "{text}");
-    assert!(text.contains("Next: Tell the person what there is to decide. They do it on the board."), "{text}");
+    assert!(text.contains("Next: Tell the person what must be decided. They do it on the board."), "{text}");
     // A tool that also makes other moves is refused by the store.
     let moved = refused(&client, "update_task_status", json!({"task_id": coder.task, "status": "done"})).await;
     assert!(moved.contains("approving and finishing tasks is reserved for the person"), "{moved}");

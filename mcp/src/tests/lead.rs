@@ -36,7 +36,7 @@ async fn tasks_and_claims_are_listed_with_their_zone() {
     done(&zoe, "register", json!({"lead_role": "zone_lead", "zone": "audio"})).await;
     done(&zoe, "set_battle_plan", json!({"plan": "Mix"})).await;
     let refused_text = refused(&zoe, "create_task", json!({"title": "Cut", "files": ["src/video/a.rs"]})).await;
-    assert!(refused_text.starts_with("zoe leads the zone audio, so creating tasks needs src/video/a.rs to be in it"), "{refused_text}");
+    assert!(refused_text.starts_with("zoe leads the zone audio, so creating tasks requires src/video/a.rs to be in that zone"), "{refused_text}");
     done(&zoe, "create_task", json!({"title": "Mix", "files": ["src/audio/a.rs"]})).await;
     done(&lena, "create_task", json!({"title": "Cut", "files": ["src/video/a.rs", "src/audio/b.rs"]})).await;
     done(&lena, "create_task", json!({"title": "Write"})).await;

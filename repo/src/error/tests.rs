@@ -104,15 +104,15 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     filters: a.key uses the git filter crypt, which only the configuration of the repository has; agents could change it
         Configure it for all repositories: `git config --global filter.crypt.clean …`, and so on for smudge and process.
     filter-missing: a.psd uses the git filter lfs, which is not installed
-        Install `git-lfs` and run `git lfs install`, then repeat.
+        Install `git-lfs` and run `git lfs install`, then try again.
     program-missing: could not list the filters of git: git is not installed
-        Install git, then repeat.
+        Install git, then try again.
     submodule-not-filled: the submodule vendor/inner could not be filled: could not fetch 1111: no route to host
-        Run `git submodule update --init --recursive vendor/inner` in your checkout, then repeat.
+        Run `git submodule update --init --recursive vendor/inner` in your checkout, then try again.
     not-signed: the commit was not signed: no key
-        Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then repeat.
+        Sign a commit in a terminal to unlock your key, or name one with `git config --global user.signingKey KEY`; then try again.
     git-failed: could not convert a.psd for git: smudge filter lfs failed
-        Run `git lfs pull` or the command that failed in your checkout to see what it needs, then repeat.
+        Run `git lfs pull` or the command that failed in your checkout to see what it needs, then try again.
     path-not-utf8: the path /home/sam/shop is not valid UTF-8
         Rename the folder.
     name-blocked: the branch vr conflicts with the branch name vr/TASK-001/work
@@ -122,7 +122,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     branch-locked: refs/heads/main stayed locked by another program for 5 seconds
         If no git program is running, delete the stale lock file /home/sam/shop/.git/refs/heads/main.lock.
     branch-symbolic: refs/heads/vr/TASK-001/work is a symbolic reference to refs/heads/main, not a branch of its own
-        Remove it with `git symbolic-ref --delete refs/heads/vr/TASK-001/work`, then repeat.
+        Remove it with `git symbolic-ref --delete refs/heads/vr/TASK-001/work`, then try again.
     not-a-sha: abc is not a full commit id
         Give all 40 hexadecimal digits.
     commit-missing: the commit 1111 is not in the repository
@@ -136,9 +136,9 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     branch-checked-out: the branch main is checked out at /home/sam/shop
         Switch /home/sam/shop to another branch, or remove that checkout.
     operation-under-way: a rebase is in progress at /home/sam/shop
-        Finish or abort the rebase, then repeat.
+        Finish or abort the rebase, then try again.
     sparse-checkout: /home/sam/shop is a sparse checkout, so missing files cannot be distinguished from deleted ones
-        Switch that checkout to another branch (`git switch --detach`) or run `git sparse-checkout disable`, then repeat.
+        Switch that checkout to another branch (`git switch --detach`) or run `git sparse-checkout disable`, then try again.
     index-unreadable: the index of /home/sam/shop cannot be read: unsupported mandatory extension: 'link'
         Switch that checkout to another branch (`git switch --detach`), or write a plain index with `git update-index --no-split-index`.
     branch-not-kept: the branch main was not deleted: neither vibe-relay/PROJ-001 nor a rescue ref contains its tip
@@ -158,12 +158,12 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     repository-not-responding: the repository at /home/sam/shop has not responded for 31 seconds
         Check the drive or network mount that it is on. Work continues automatically when it responds.
     repository-busy: other work on the repository at /home/sam/shop has not ended for 60 seconds
-        Repeat it when the other work has ended.
+        Try again when the other work has ended.
     interrupted: the work on the repository was interrupted
-        Repeat it.
+        Try again.
     git: could not read refs/heads/main: the file is corrupt
-        Run `git fsck` in the repository. If it reports no errors, repeat.
+        Run `git fsck` in the repository. If it reports no errors, try again.
     io: could not write .git: no space left
-        Check permissions and free space, then repeat.
+        Check permissions and free space, then try again.
     "#);
 }

@@ -72,7 +72,7 @@ impl From<CheckoutError> for db::Error {
             CheckoutError::Store(error) => error,
             CheckoutError::Repository { error } => RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into(),
             error => {
-                let hint = "Look at the repository, then repeat this.".to_owned();
+                let hint = "Look at the repository, then try again.".to_owned();
                 RepositoryRefusal { code: "repository", detail: error.to_string(), hint }.into()
             }
         }

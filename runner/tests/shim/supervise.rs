@@ -291,7 +291,7 @@ async fn agent_without_outcome_is_reminded_once_then_flagged() {
     let attention = bench.card(&task).await.attention.unwrap();
     assert_eq!(
         attention.detail,
-        "1 attempts failed; the last: the agent ended without moving its card (Nothing is committed on vr/TASK-001/work). Answer its last words in a comment, then press Retry."
+        "1 attempts failed; the last: the agent ended without moving its card (Nothing is committed on vr/TASK-001/work). Reply to its last message in a comment, then press Retry."
     );
     server.stop().await;
 }

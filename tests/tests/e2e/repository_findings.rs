@@ -38,7 +38,7 @@ async fn dialog_names_findings_and_offers_where_to_begin() {
     browser.shows("[data-finding=behind-upstream]", "lacks 1 commit of origin/main").await;
     browser.shows("[data-finding=signed-commits]", "Agents in a jail commit without a signature").await;
     browser.shows("#project-branch", "origin/next (makes a local branch)").await;
-    browser.shows("[aria-label=Begin]", "At the upstream").await;
+    browser.shows("[aria-label='Starting point']", "At the upstream").await;
     let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
     std::fs::create_dir_all(&pictures).unwrap();
     browser.resize(1440, 900).await;

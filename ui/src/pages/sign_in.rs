@@ -7,7 +7,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
     // The server answers a used link with the board, which finds no session.
     let is_used_link = window().location().pathname().is_ok_and(|path| path == "/sign-in");
     let (heading, reason) = if is_used_link {
-        ("This link has expired", "A sign-in link works once, and this one was used or is too old. ")
+        ("This link has expired", "A sign-in link works once, and this one was used or has expired. ")
     } else {
         ("Sign in to vibe-relay", "This browser is not signed in. ")
     };

@@ -159,7 +159,7 @@ pub(super) async fn landing(story: &mut Story) {
     assert_eq!(published["published"]["pull_request"], "https://github.com/ann/site/pull/7", "{published}");
     let imported = story.act("post", "/api/projects/{id}/issues", "PROJ-001", json!({"issue": "7"}), StatusCode::CREATED).await;
     assert_eq!((&imported["title"], &imported["held_by"]), (&json!("The menu is empty"), &json!("human")));
-    assert!(imported["description"].as_str().unwrap().starts_with("Issue: https://github.com/ann/site/issues/7\n\nSomebody outside"));
+    assert!(imported["description"].as_str().unwrap().starts_with("Issue: https://github.com/ann/site/issues/7\n\nSomeone outside"));
     let again = story.act("post", "/api/projects/{id}/issues", "PROJ-001", json!({"issue": "7"}), StatusCode::CONFLICT).await;
     assert_eq!(again["code"], "issue-imported");
     let cancel = json!({"status": "cancelled", "reason": "obsolete"});

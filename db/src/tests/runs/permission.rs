@@ -60,7 +60,7 @@ async fn first_answer_counts() {
     assert_eq!(code(store.db.answer_permission(&agent.caller, &agent.run, 1, PermissionAnswer::Allow, None).await), "human-only");
     answer(&store, &agent, 1, PermissionAnswer::Deny).await.unwrap();
     let second = refusal(answer(&store, &agent, 1, PermissionAnswer::Allow).await);
-    assert_eq!((second.code(), second.to_string().as_str()), ("permission-answered", "request 1 was answered already: deny"));
+    assert_eq!((second.code(), second.to_string().as_str()), ("permission-answered", "request 1 was already answered: deny"));
     assert_eq!(code(answer(&store, &agent, 2, PermissionAnswer::Allow).await), "not-found");
     assert_eq!(code(store.db.ask_permission(&Caller::owner(), new("b", "make")).await), "invalid");
 }

@@ -377,7 +377,7 @@ async fn failed_setup_asks_the_person_and_uses_neither_an_attempt_nor_a_session(
     store.db.end_run(&run, end).await.unwrap();
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!(attention.kind, AttentionKind::Setup);
-    insta::assert_snapshot!(attention.detail, @"No agent started: `npm ci` ended with exit code 1. No attempt was used. Read the end of the attempt's output, repair the setup commands in the settings of the project, then press Retry.");
+    insta::assert_snapshot!(attention.detail, @"No agent started: `npm ci` ended with exit code 1. No attempt was used. Read the end of the attempt's output, fix the setup commands in the settings of the project, then press Retry.");
     assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None, "no session began");
     store.db.retry_task(&Caller::owner(), &task, RetryOptions::default()).await.unwrap();
     let next = store.agent(&task, AgentKind::Coder).await;

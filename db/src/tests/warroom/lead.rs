@@ -119,7 +119,7 @@ async fn zone_lead_assigns_and_closes_tasks_of_its_zone_only() {
         let close: crate::Result<Task> = store.db.close_task(&zoe, task, EvidenceResult::Nothing).await;
         let refused = refusal(close);
         assert_eq!(refused.code(), "outside-zone");
-        assert!(refused.to_string().contains(&format!("of {task} to be in it")), "{refused}");
+        assert!(refused.to_string().contains(&format!("of {task} to be in that zone")), "{refused}");
         assert_eq!(code(store.db.assign_task(&zoe, task, Some("ole".to_owned()), None).await), "outside-zone");
         assert_eq!(code(store.db.assign_role_hat(&zoe, task, Role::Builder).await), "outside-zone");
         assert_eq!(code(store.db.approve_task(&zoe, task, None, EvidenceResult::Nothing).await), "outside-zone");

@@ -191,6 +191,6 @@ async fn proposals_know_the_zones_and_participants_and_change_nothing() {
     let found = store.db.propose_zones(&store.project, &evidence).await.unwrap();
     let owners: Vec<_> = found.proposals.iter().map(|proposal| (proposal.zone.name.as_str(), proposal.zone.owner.as_deref())).collect();
     assert_eq!(owners, [("audio", Some("red/ivy")), ("docs", Some("human"))]);
-    assert_eq!((found.skipped.as_slice(), store.db.latest()), (&["line 1: src/** is in the zone core already".to_owned()][..], before));
+    assert_eq!((found.skipped.as_slice(), store.db.latest()), (&["line 1: src/** is already in the zone core".to_owned()][..], before));
     assert_eq!(code(store.db.propose_zones(&store.project, &ProposalEvidence::CodeMap(None)).await), "code-map-missing");
 }

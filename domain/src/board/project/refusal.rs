@@ -6,9 +6,9 @@ use crate::refusal::category::refusals;
 refusals! {
     /// Why a project cannot be changed.
     ProjectRefusal {
-        #[error("agents work in the repository of {project}: {}", runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))]
+        #[error("agents are running in the repository of {project}: {}", runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))]
         AgentsWork { project: ProjectId, runs: Vec<RunId> } => Conflict "agents-work",
-        #[error("{project} is at work: {}", names(runs, taken_over))]
+        #[error("{project} has running agents or tasks that people took over: {}", names(runs, taken_over))]
         AtWork { project: ProjectId, runs: Vec<RunId>, taken_over: Vec<TaskId> } => Conflict "project-at-work",
         #[error("{project} was deleted and cannot be restored")]
         IsDeleted { project: ProjectId } => Conflict "project-deleted",
@@ -20,11 +20,11 @@ refusals! {
 impl ProjectRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::AtWork { .. } => "Stop the agents and give back the tasks that people took over, then repeat.",
+            Self::AtWork { .. } => "Stop the agents and give back the tasks, then try again.",
             Self::IsDeleted { .. } => "Create another project on the repository. Its branches still exist.",
-            Self::AgentsWork { .. } => "Stop their tasks, then repeat.",
+            Self::AgentsWork { .. } => "Stop their tasks, then try again.",
             Self::OtherRepository { .. } => {
-                "Name the folder that the repository was moved to. Into a new clone, first fetch from the old repository what it lacks."
+                "Name the folder that the repository was moved to. If it is a new clone, first fetch what it lacks from the old repository."
             }
         }
         .to_owned()

@@ -35,7 +35,7 @@ refusals! {
         NothingToApprove { task: TaskId } => Unprocessable "nothing-to-approve",
         #[error("in the project of {task}, only a person approves work")]
         PersonApproves { task: TaskId } => Forbidden "person-approves",
-        #[error("an agent approves {task} at {sha} before a person does")]
+        #[error("an agent must approve {task} at {sha} before a person does")]
         AgentApprovesFirst { task: TaskId, sha: Sha } => Unprocessable "agent-approves-first",
         #[error("{agent} {part} {task}, so another participant must {action} it")]
         NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str } => Forbidden "not-independent",
@@ -68,7 +68,7 @@ impl MoveRefusal {
             Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.",
             Self::PersonApproves { .. } => "Leave it to a person, or send it back with a comment.",
             Self::AgentApprovesFirst { .. } => {
-                "Wait for the reviewer, send it back, or let the project be reviewed by people alone (`vibe-relay project edit --review human`)."
+                "Wait for the reviewer, send it back, or let only people review the project (`vibe-relay project edit --review human`)."
             }
             Self::NotIndependent { agent, .. } if is_person(agent) => "Leave it to an agent that neither built nor approved it.",
             Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the human.",

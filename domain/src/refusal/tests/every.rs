@@ -172,7 +172,7 @@ pub(super) fn every() -> Vec<Refusal> {
         HandshakeRefusal::AlreadyAcknowledged { handshake: 2, agent: mara() }.into(),
         HandshakeRefusal::NotATarget { handshake: 2, agent: mara() }.into(),
         GoalRefusal::Unfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
-        MinionRefusal::LimitReached { agent: mara(), problem: "3 of 3 are at work".to_owned() }.into(),
+        MinionRefusal::LimitReached { agent: mara(), problem: "3 of 3 are running".to_owned() }.into(),
         SessionRefusal::Closed { session: ContextSessionId::new(5) }.into(),
         SessionRefusal::StaysOpen { session: ContextSessionId::new(5) }.into(),
         SessionRefusal::NotYours { session: ContextSessionId::new(5), creator: mara() }.into(),

@@ -61,7 +61,7 @@ impl Obstacle {
             Self::ReviewLimit => "Read the thread, comment on what you want, and press Retry.",
             Self::Conflict => "Nothing to do, unless it is sent back too often.",
             Self::ChecksFailed => "Nothing to do, unless it is sent back too often.",
-            Self::ChecksNotRun => "Repair the cause, or the checks in the settings of the project, then press Retry.",
+            Self::ChecksNotRun => "Fix the cause, or the checks in the settings of the project, then press Retry.",
             Self::RepositoryChanged => "Press Retry to accept the commits, or remove them from the project branch.",
         }
     }

@@ -156,7 +156,7 @@ impl OpenTask {
     pub fn of(card: &Card) -> Self {
         let why = match (&card.attention, &card.run, &card.wait_reason) {
             (Some(attention), _, _) => excerpt(&attention.detail, REASON_CHARACTERS),
-            (None, Some(run), _) => format!("{} is at work", run.phase.with_article()),
+            (None, Some(run), _) => format!("{} is working", run.phase.with_article()),
             (None, None, Some(reason)) => reason.sentence(),
             (None, None, None) if card.status == Status::InReview => "waits for its review".to_owned(),
             (None, None, None) => "starts next".to_owned(),
@@ -191,6 +191,6 @@ mod tests {
         let at_work = Card { run: Some(run), wait_reason: Some(WaitReason::Stopping), ..task(Status::InReview) };
         let blocked = Card { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }), ..task(Status::Backlog) };
         let whys = [failed, at_work, blocked, task(Status::InReview), task(Status::Backlog)].map(|card| OpenTask::of(&card).why);
-        assert_eq!(whys, ["3 attempts failed", "a reviewer is at work", "blocked by TASK-002", "waits for its review", "starts next"]);
+        assert_eq!(whys, ["3 attempts failed", "a reviewer is working", "blocked by TASK-002", "waits for its review", "starts next"]);
     }
 }

@@ -119,7 +119,7 @@ refusals! {
         NoProgram { program: &'static str } => Unprocessable "issue-program-missing",
         #[error("the issue was not read: {output}")]
         NotRead { program: &'static str, output: String } => Conflict "issue-not-read",
-        #[error("{address} is {task} already")]
+        #[error("{address} was already imported as {task}")]
         Imported { address: String, task: TaskId } => Conflict "issue-imported",
     }
 }
@@ -134,7 +134,7 @@ impl IssueRefusal {
                 format!("Install the {name} and run `{program} auth login`, or copy the issue into a new task.")
             }
             Self::NotRead { program, .. } => {
-                format!("Run `{program} auth login` in a terminal, then repeat this; or copy the issue into a new task.")
+                format!("Run `{program} auth login` in a terminal, then try again; or copy the issue into a new task.")
             }
             Self::Imported { task, .. } => format!("Look at {task}, or cancel it first."),
         }

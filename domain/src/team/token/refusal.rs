@@ -36,9 +36,9 @@ impl TokenRefusal {
             Self::WrongAudience { wanted: TokenAudience::Mcp } => {
                 format!("Call the HTTP interface with it, or ask the human for a token of your own: {TOKEN_COMMAND}.")
             }
-            Self::WrongAudience { .. } => "Call the tools at /mcp with it. The HTTP interface is for the tokens of persons.".to_owned(),
+            Self::WrongAudience { .. } => "Call the tools at /mcp with it. The HTTP interface is for the tokens of people.".to_owned(),
             Self::NotPermitted { permission, .. } => {
-                format!("Ask the human to give your token the permission {permission}: `vibe-relay token change`, or the page Settings.")
+                format!("Ask the human to give your token the permission {permission}, with `vibe-relay token change` or on the page Settings.")
             }
             Self::NotYours => "Omit current_token: the token of the connection is refreshed.".to_owned(),
             Self::NotRefreshable => "Keep using the token that you have.".to_owned(),

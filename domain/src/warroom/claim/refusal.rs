@@ -24,11 +24,11 @@ refusals! {
         Taken { path: String, holder: String, since: Timestamp, ahead: usize } => Conflict "claim-taken",
         #[error("{path} is claimed by {holder}, and neither of you can continue: {waiting} waits for {wanted}, which you hold")]
         Deadlock { path: String, holder: String, waiting: String, wanted: String } => Conflict "claim-deadlock",
-        #[error("{agent} holds {claims} claims already")]
+        #[error("{agent} already holds {claims} claims")]
         TooMany { agent: String, claims: usize } => Conflict "claim-limit",
-        #[error("{agent} waits for {waits} paths already")]
+        #[error("{agent} already waits for {waits} paths")]
         TooManyWaits { agent: String, waits: usize } => Conflict "claim-wait-limit",
-        #[error("{agent} holds no claim of {path}")]
+        #[error("{agent} holds no claim on {path}")]
         NotHeld { agent: String, path: String } => NotFound "claim-not-held",
         #[error("{path} is claimed by {holder}, and only a lead or a person can take it away")]
         HeldByOther { path: String, holder: String } => Forbidden "claim-of-another",
@@ -56,7 +56,7 @@ impl ClaimRefusal {
             Self::NotHeld { .. } => "get_claims lists the claims with their exact paths.".to_owned(),
             Self::HeldByOther { .. } => "Claim it with claim_file to wait for it, or ask a lead.".to_owned(),
             Self::ReasonNeeded { .. } => "Give the reason, which the holder reads.".to_owned(),
-            Self::GitFolder { .. } => "Claim the files of the work instead. Git keeps its own folder.".to_owned(),
+            Self::GitFolder { .. } => "Claim the files that you edit instead. Only git changes its own folder.".to_owned(),
         }
     }
 }

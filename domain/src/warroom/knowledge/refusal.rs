@@ -12,11 +12,11 @@ refusals! {
         Hunch { words: String } => Unprocessable "knowledge-unconfirmed",
         #[error("the evidence cites no line of a file, and shows no command with its output")]
         NoEvidence => Unprocessable "knowledge-without-evidence",
-        #[error("there are {MAX_LIVE} live items of knowledge already")]
+        #[error("there are {MAX_LIVE} live items of knowledge, and no more are allowed")]
         TooMuch => Conflict "knowledge-limit",
         #[error("no live {kind} has the topic {topic}")]
         NotLive { kind: KnowledgeKind, topic: String } => NotFound "knowledge-not-live",
-        #[error("the {kind} {topic} was closed before")]
+        #[error("the {kind} {topic} is already closed")]
         Closed { kind: KnowledgeKind, topic: String } => Conflict "knowledge-closed",
         #[error("BLOCKED: an oracle answers with what is known now, and you have not read {}", named(topics))]
         Unread { topics: Vec<String> } => Conflict "unread-knowledge",
@@ -36,7 +36,7 @@ impl KnowledgeRefusal {
             Self::TooMuch => "Archive intel that no longer holds with archive_intel, and resolve traps that are gone with resolve_trap.".to_owned(),
             Self::NotLive { .. } => "read_intel lists the live topics.".to_owned(),
             Self::Closed { .. } => "Write it again if it holds again.".to_owned(),
-            Self::Unread { .. } => "Call read_intel until nothing is unread, then repeat this.".to_owned(),
+            Self::Unread { .. } => "Call read_intel until nothing is unread, then try again.".to_owned(),
         }
     }
 }

@@ -8,7 +8,7 @@ refusals! {
     TriggerRefusal {
         #[error("BLOCKED: {agent} is not a lead, and a message that begins with {word} is an order")]
         LeadOnly { agent: String, word: TriggerWord } => Forbidden "order-needs-a-lead",
-        #[error("{word} is for one agent, and the message names none")]
+        #[error("{word} is for one agent, and the message does not name one")]
         NoAgent { word: TriggerWord } => Unprocessable "order-without-agent",
         #[error("{word} needs the name of a zone")]
         NoZone { word: TriggerWord } => Unprocessable "order-without-zone",

@@ -9,7 +9,7 @@ refusals! {
         Paths { zone: String, paths: usize, most: usize } => Unprocessable "zone-paths",
         #[error("{path} would put the whole repository into one zone")]
         WholeRepository { path: String } => Unprocessable "zone-whole-repository",
-        #[error("{path} is in the zone {zone} already")]
+        #[error("{path} is already in the zone {zone}")]
         PathTaken { path: String, zone: String } => Conflict "zone-path-taken",
         #[error("the project has {zones} zones, and no more are allowed")]
         TooMany { zones: usize } => Conflict "zone-limit",
@@ -28,7 +28,7 @@ impl ZoneRefusal {
             Self::PathTaken { zone, .. } => format!("Take it out of the zone {zone} first, or name a more specific path."),
             Self::NoExpert { .. } => "Ask a lead with send; a lead names the oracle of a zone with set_zone.".to_owned(),
             Self::NoCodeowners { .. } => "Propose zones from the code map, or commit .github/CODEOWNERS, CODEOWNERS or docs/CODEOWNERS.".to_owned(),
-            Self::TooMany { .. } => "Remove a zone, or add the paths to one of them.".to_owned(),
+            Self::TooMany { .. } => "Remove a zone, or add the paths to an existing one.".to_owned(),
         }
     }
 }

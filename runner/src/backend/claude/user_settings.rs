@@ -98,7 +98,7 @@ fn read(file: &Path) -> Result<Value, Option<String>> {
         ErrorKind::NotFound | ErrorKind::NotADirectory => None,
         _ => Some(format!("{} cannot be read: {error}", file.display())),
     })?;
-    serde_json::from_str(&text).map_err(|error| Some(format!("{} is not valid JSON ({error}), so it does not apply; repair it", file.display())))
+    serde_json::from_str(&text).map_err(|error| Some(format!("{} is not valid JSON ({error}), so it does not apply; fix it", file.display())))
 }
 
 #[cfg(test)]

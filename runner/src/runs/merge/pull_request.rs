@@ -71,7 +71,7 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>,
                     format!("Its pull request was merged, but the upstream of {base} cannot be fetched: {}. Press Retry once it can.", problem.detail)
                 }
                 (Proof::NotFollowed, None, Followed::NotChecked { why }) => format!(
-                    "Its pull request was merged, but the checks of merging {base} into the project branch could not run: {why}. Repair that, then press Retry."
+                    "Its pull request was merged, but the checks of merging {base} into the project branch could not run: {why}. Fix that, then press Retry."
                 ),
                 (Proof::NotFollowed, None, _) => format!(
                     "Its pull request was merged, but the project branch could not follow {base} yet. See to the task that merges {base}, or to its checks; then press Retry."

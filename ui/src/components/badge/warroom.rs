@@ -99,8 +99,8 @@ pub(crate) const fn plan_end_label(status: BattlePlanStatus) -> &'static str {
     match status {
         BattlePlanStatus::Active => "It is what agents work on.",
         BattlePlanStatus::Superseded => "A newer plan replaced it.",
-        BattlePlanStatus::Completed => "Its goals were reached.",
-        BattlePlanStatus::Abandoned => "Its goals were not reached.",
+        BattlePlanStatus::Completed => "Its goals were met.",
+        BattlePlanStatus::Abandoned => "Its goals were not met.",
         BattlePlanStatus::Obsolete => "The requirements changed.",
     }
 }
@@ -127,7 +127,7 @@ pub(crate) const fn priority_badge(priority: Priority) -> (&'static str, Tone) {
 /// The name and the effect of an order.
 pub(crate) const fn trigger_label(word: TriggerWord) -> (&'static str, &'static str) {
     match word {
-        TriggerWord::Rally => ("Read your inbox", "All agents are told at once to read their messages."),
+        TriggerWord::Rally => ("Read your inbox", "All agents are asked to read their messages now."),
         TriggerWord::HotZone => ("Put a zone first", "Its tasks start before others until the order is withdrawn."),
         TriggerWord::Recon => ("Investigate", "One agent looks into a subject and reports."),
         TriggerWord::Sitrep => {

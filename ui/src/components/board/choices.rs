@@ -118,7 +118,7 @@ fn AssessDialog(project: ProjectId, task: TaskId, agent: Option<String>, close: 
     let submit = move |()| {
         let order = NewTrigger { word: TriggerWord::Recon, target: non_empty(to), note: non_empty(subject) };
         sending.run(client.give_trigger(project.clone(), order), move |_| {
-            toasts.success("The order is given. The task waits for your decision until then.");
+            toasts.success("The order was given. The task still waits for your decision.");
             close.run(());
         });
     };

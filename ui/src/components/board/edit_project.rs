@@ -51,7 +51,7 @@ pub(crate) fn EditProjectDialog(project: Project, close: Callback<()>) -> impl I
                 <TextField id="edit-branch" label="Base branch" value=branch max_length=250 mono=true />
                 <ReviewField review=review />
                 <TextField id="edit-folder" label="Repository" value=folder max_length=4000 mono=true />
-                <p class="hint">"Name the new folder if you moved the repository. It changes for every project on it."</p>
+                <p class="hint">"Name the new folder if you moved the repository. This changes it for every project on this repository."</p>
             </Form>
         </Dialog>
     }

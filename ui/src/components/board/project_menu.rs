@@ -32,7 +32,7 @@ impl Deed {
             Self::KeptWork => ("Kept work…", "unmerged work of removed branches"),
             Self::Archive => ("Archive", "hide, start no agent"),
             Self::Restore => ("Restore", "from the archive"),
-            Self::Delete => ("Delete…", "for good"),
+            Self::Delete => ("Delete…", "permanently"),
         }
     }
 

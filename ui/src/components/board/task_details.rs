@@ -28,7 +28,7 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
     let short = |sha: &String| sha.chars().take(12).collect::<String>();
     let rows = [
         ("Branch", fact(|view| view.task.branch.clone())),
-        ("Begins at", fact(|view| view.task.from_branch.clone())),
+        ("Starts from", fact(|view| view.task.from_branch.clone())),
         ("Model", fact(|view| view.task.model.clone())),
         ("Review rounds", fact(|view| (view.task.review_rounds > 0).then(|| view.task.review_rounds.to_string()))),
     ];

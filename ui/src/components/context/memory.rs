@@ -80,7 +80,7 @@ pub(crate) fn MemoryBox(place: Memo<ContextPlace>) -> impl IntoView {
         <section class="context-box" aria-labelledby="context-memory">
             <h2 id="context-memory">"Memory"</h2>
             {move || memory.list.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
-            {move || memory.is_empty().then(|| view! { <p class="faint small-text">"No agent keeps a value."</p> })}
+            {move || memory.is_empty().then(|| view! { <p class="faint small-text">"No agent has stored a value yet."</p> })}
             {move || groups().into_iter().map(group).collect_view()}
             <ShowOlder label="Show older entries" has_older=Signal::derive(move || memory.has_older()) show_older=move |()| memory.show_older() />
             <a class="small-text" href=audit.path() on:click=move |event| navigation.follow(&event, audit.clone())>"Audit log of this project"</a>

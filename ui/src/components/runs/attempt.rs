@@ -94,7 +94,7 @@ fn Attempt(run: Run, card: Signal<Card>, open: bool) -> impl IntoView {
                 <p class="row small-text soft tabular">
                     <span>{move || format!("started {}", clock.ago(started))}</span>
                     <span title=sandbox.sentence()>{format!("sandbox: {sandbox}")}</span>
-                    {(run.turns > 0).then(|| view! { <span>{format!("{} turns", run.turns)}</span> })}
+                    {(run.turns > 0).then(|| view! { <span>{format!("{} requests", run.turns)}</span> })}
                     {(run.input_tokens + run.output_tokens > 0).then(|| view! {
                         <span>{format!("{} tokens in, {} out", tokens(run.input_tokens), tokens(run.output_tokens))}</span>
                     })}

@@ -22,7 +22,7 @@ pub(crate) fn BranchStartField(#[prop(into)] offered: Signal<Vec<BranchStart>>, 
                 BranchStart::Base => ("At the base branch", "Agents start from what is committed on it."),
                 BranchStart::Snapshot => (
                     "With a snapshot of your files",
-                    "A commit on the project branch gets your uncommitted files, except ignored ones and those with secrets. Your checkout stays as it is.",
+                    "Your uncommitted files are committed to the project branch, except ignored ones and those with secrets. Your checkout stays as it is.",
                 ),
                 BranchStart::Upstream => ("At the upstream", "Agents start from its newest fetched commit. Your branch stays where it is until you land."),
             };
@@ -32,7 +32,7 @@ pub(crate) fn BranchStartField(#[prop(into)] offered: Signal<Vec<BranchStart>>, 
     };
     view! {
         <Show when=move || offered.with(|offered| offered.len() > 1)>
-            <div class="choices" role="radiogroup" aria-label="Begin">{choices}</div>
+            <div class="choices" role="radiogroup" aria-label="Starting point">{choices}</div>
         </Show>
     }
 }

@@ -228,7 +228,7 @@ pub(crate) fn ProfileForm(fields: ProfileFields) -> impl IntoView {
             <input type="checkbox" bind:checked=fields.submodules />
             <div>
                 <strong>"Fill submodules"</strong>
-                <span>"Their files are in each worktree, from your checkout or else from their addresses on the base branch."</span>
+                <span>"Each worktree contains their files, from your checkout or, if they are missing there, from their addresses on the base branch."</span>
             </div>
         </label>
         <label class="choice">

@@ -51,7 +51,7 @@ pub(crate) fn PlanSection() -> impl IntoView {
             failure=plans.failure
             empty=Signal::derive(move || all.with(Vec::is_empty))
             empty_heading="No active plan"
-            empty_hint="A plan says what to achieve, and in which order. The planner sets one with its tasks; other leads need one before they give out work."
+            empty_hint="A plan says what to achieve, and in which order. The planner sets one with its tasks; other leads need one before they assign work."
         >
             <ul class="room-list">
                 <For each=move || all.get() key=|plan| plan.id let:plan>
@@ -140,8 +140,8 @@ fn NewPlanDialog(close: Callback<()>) -> impl IntoView {
     });
     view! {
         <TextDialog title="Set a plan" verb="Set the plan" label="Goals, priorities and the order of the work" draft_key=format!("plan/{}", data.project()) send=send ready=ready close=close>
-            <p class="soft">"It replaces the active plan of the same scope. Agents read it before they give out or take work."</p>
-            <div class="choices" role="radiogroup" aria-label="Reach">{choices}</div>
+            <p class="soft">"It replaces the active plan of the same scope. Agents read it before they assign or take work."</p>
+            <div class="choices" role="radiogroup" aria-label="Scope">{choices}</div>
             <Show when=move || is_zone.get()>
                 <TextField id="plan-zone" label="Zone" value=zone max_length=60 placeholder="audio" mono=true />
             </Show>

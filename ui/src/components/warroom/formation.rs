@@ -82,7 +82,7 @@ fn Proposal(formation: Formation, limit: Memo<Option<u32>>, applying: RwSignal<O
     view! {
         <div class="room-facts">
             <p class="small-text">{basis(formation_label(formation.formation), &formation)}</p>
-            <FactTable caption="Agents to have at the same time" columns=["Class", "Agents", "Why"]>{rows.into_iter().collect_view()}</FactTable>
+            <FactTable caption="Recommended number of agents" columns=["Class", "Agents", "Why"]>{rows.into_iter().collect_view()}</FactTable>
             {gaps}
             {configuration}
             <p class="row small-text">
@@ -112,15 +112,15 @@ fn basis(size: &str, formation: &Formation) -> String {
 fn advice(class: AgentClass, formation: &Formation) -> (u32, &'static str) {
     use FormationName::{Dungeon, Raid, Skirmish, WorldBoss};
     match (class, formation.formation) {
-        (AgentClass::Lead, WorldBoss) => (formation.leads, "one for the project, and one for each two zones"),
+        (AgentClass::Lead, WorldBoss) => (formation.leads, "one for the project, and one for every two zones"),
         (AgentClass::Lead, _) => (formation.leads, "divides the work"),
         (AgentClass::Oracle, Skirmish) => (formation.oracles, "a coder can know all of it"),
-        (AgentClass::Oracle, Dungeon) => (formation.oracles, "can know all of it, and answers the others"),
+        (AgentClass::Oracle, Dungeon) => (formation.oracles, "can know all of it, and answers the others' questions"),
         (AgentClass::Oracle, Raid | WorldBoss) => (formation.oracles, "one for each zone, within the bounds of this size"),
-        (AgentClass::Recon, Skirmish) => (formation.recons, "coders look for themselves"),
-        (AgentClass::Recon, _) => (formation.recons, "looks into single questions"),
+        (AgentClass::Recon, Skirmish) => (formation.recons, "coders explore the code themselves"),
+        (AgentClass::Recon, _) => (formation.recons, "looks into individual questions"),
         (AgentClass::Coder, _) if formation.coders == formation.independent_tasks.max(1) => {
-            (formation.coders, "as many as tasks that wait for no other")
+            (formation.coders, "one for each task that waits for no other")
         }
         (AgentClass::Coder, _) => (formation.coders, "more would wait for each other's files"),
         (AgentClass::Builder, _) => (formation.builders, "builds and tests; reviewers are of this class"),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn number_of_coders_is_that_of_tasks_or_of_the_size() {
-        assert_eq!(advice(AgentClass::Coder, &formation(300_000, 1)), (1, "as many as tasks that wait for no other"));
+        assert_eq!(advice(AgentClass::Coder, &formation(300_000, 1)), (1, "one for each task that waits for no other"));
         assert_eq!(advice(AgentClass::Coder, &formation(300_000, 9)), (2, "more would wait for each other's files"));
     }
 

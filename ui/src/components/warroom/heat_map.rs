@@ -89,8 +89,8 @@ fn Content(map: HeatMap) -> impl IntoView {
 fn basis(map: &HeatMap) -> String {
     let without = match map.tasks_without_files {
         0 => String::new(),
-        1 => " 1 of them names no file.".to_owned(),
-        count => format!(" {count} of them name no file."),
+        1 => " 1 of them does not name a file.".to_owned(),
+        count => format!(" {count} of them do not name a file."),
     };
     let tasks = match (map.tasks, map.is_cut) {
         (0, _) => return "Sizes are those of the files. No task counts yet: colours appear when tasks change files.".to_owned(),

@@ -103,7 +103,7 @@ pub(crate) fn KnowledgeSection() -> impl IntoView {
             failure=list.list.failure
             empty=Signal::derive(move || list.is_empty())
             empty_heading=Signal::derive(move || if is_unfiltered() { "Nothing written down yet" } else { "No matching items" })
-            empty_hint="Findings and traps are kept here with their evidence, so that nobody has to rediscover them. Write down what the next agent has to know."
+            empty_hint="Findings and traps are kept here with their evidence, so that nobody has to rediscover them. Write down what the next agent needs to know."
         >
             <ul class="room-list">
                 <For each=move || list.items() key=|item| (item.id, item.version, item.closed_at) let:item>

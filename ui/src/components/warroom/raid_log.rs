@@ -66,7 +66,7 @@ pub(crate) fn LogSection() -> impl IntoView {
             failure=log.list.failure
             empty=Signal::derive(move || log.is_empty())
             empty_heading=Signal::derive(move || if filter.get().is_some() { "No matching entries" } else { "Nothing logged yet" })
-            empty_hint="Agents write down here what they decided and found, for those who come later."
+            empty_hint="Agents write down here what they decided and found, for later agents."
         >
             <ol class="room-list">
                 <For each=move || log.items() key=|entry| entry.id let:entry>

@@ -101,7 +101,7 @@ fn people(zone: &Zone) -> String {
 
 /// The name of the expert of a zone.
 pub(super) fn expert_label(name: &str) -> String {
-    if name == MANAGED { "an agent of the runner".to_owned() } else { name_label(name) }
+    if name == MANAGED { "a managed agent".to_owned() } else { name_label(name) }
 }
 
 fn shown_paths(zone: &Zone) -> Vec<String> {

@@ -187,7 +187,7 @@ fn Actions(item: NeedsYouItem) -> impl IntoView {
         Decision::Land { .. } => project_id
             .map(|project| view! { <div class="row"><GoTo label="Review and land" route=Route::Land { project, landing: None } /></div> }.into_any()),
         Decision::PullRequest { address, .. } => project_id.map(|project| {
-            let (label, settle) = ("I have looked", settle_pull_request(client, project.clone()));
+            let (label, settle) = ("Mark as handled", settle_pull_request(client, project.clone()));
             let route = Route::Land { project, landing: None };
             view! { <div class="row">{external(address)}{act(label, settle)}<GoTo label="Open the landing page" route=route /></div> }.into_any()
         }),

@@ -150,7 +150,7 @@ fn Remarks(replay: Replay) -> impl IntoView {
                 <span role="alert">{move || replay.failure.get().map(|why| sentence(&why))}</span>
             </Show>
             <a class="button small spacer" href=board.with_value(Route::path) on:click=move |event| navigation.follow(&event, board.get_value())>
-                "To the present"
+                "Return to the present"
             </a>
         </div>
     }

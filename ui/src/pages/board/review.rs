@@ -117,7 +117,7 @@ pub(crate) fn ReviewPage(task: TaskId) -> impl IntoView {
                 <section class="banner" data-tone="bad" aria-label="Conflicts">
                     <strong>"Conflicts with merged work:"</strong>
                     <span>{paths}</span>
-                    <span>"Its coder has to merge them before the work can be merged."</span>
+                    <span>"The coder has to resolve them before the work can be merged."</span>
                 </section>
             })
         }}

@@ -66,8 +66,8 @@ async fn undo_and_record(db: Db, caller: Caller, id: ProjectId, asked: Option<i6
             let is_merge = landed != tip;
             return Err(LandRefusal::LandingPushed { remote_branch, landed, is_merge }.into());
         }
-        UndoOutcome::Dirty { files } => return Err(LandRefusal::CheckoutDirty { action: "taking the landing back", files: Box::new(files) }.into()),
-        UndoOutcome::CheckedOutElsewhere { path } => return Err(checked_out_elsewhere(&base_branch, &path, "repeat this")),
+        UndoOutcome::Dirty { files } => return Err(LandRefusal::CheckoutDirty { action: "undoing the landing", files: Box::new(files) }.into()),
+        UndoOutcome::CheckedOutElsewhere { path } => return Err(checked_out_elsewhere(&base_branch, &path, "try again")),
     }
     db.record_undone_landing(&caller, &id, number).await?;
     let detail = format!("{base_branch} is back at {}", short(&before_sha));

@@ -66,7 +66,7 @@ pub(super) fn propose(summary: &CodeMapSummary, zones: &[Zone]) -> ZoneProposals
         let path = all_below(folder);
         match path.parse::<ClaimPath>().ok().map(|path| lookup.position_of(&path).and_then(|place| zones.get(place))) {
             None => skipped.push(format!("{path} cannot be a path of a zone")),
-            Some(Some(zone)) => skipped.push(format!("{path} is in the zone {} already", zone.name)),
+            Some(Some(zone)) => skipped.push(format!("{path} is already in the zone {}", zone.name)),
             Some(None) => {
                 let zone = NewZone { name: names.take(folder), paths: vec![path], ..NewZone::default() };
                 proposals.push(ZoneProposal { zone, note: Some(format!("{lines} lines of code")) });

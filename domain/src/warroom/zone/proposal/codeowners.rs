@@ -37,7 +37,7 @@ pub(super) fn propose(file: &str, text: &str, files: &CommitFiles, zones: &[Zone
             continue;
         }
         if let Some((path, zone)) = rule.paths.iter().find_map(|path| Some((path, zones.iter().find(|zone| zone.paths.contains(path))?))) {
-            remarks.push(format!("line {}: {path} is in the zone {} already", rule.line, zone.name));
+            remarks.push(format!("line {}: {path} is already in the zone {}", rule.line, zone.name));
             continue;
         }
         let base = rule.paths.first().map(ToString::to_string).unwrap_or_default();
@@ -97,7 +97,7 @@ fn rules(text: &str, remarks: &mut Vec<String>) -> Vec<Rule> {
         }
         let owners: Vec<String> = words.collect();
         if owners.is_empty() {
-            remarks.push(format!("line {line_number}: {pattern} has no owner; a zone cannot leave out files"));
+            remarks.push(format!("line {line_number}: {pattern} has no owner; a zone cannot exclude files"));
         }
         match paths(&pattern) {
             Ok(paths) => rules.push(Rule { line: line_number, paths, owners, zone: None }),
@@ -129,7 +129,7 @@ fn paths(pattern: &str) -> Result<Vec<ClaimPath>, String> {
         return Err("has a form that GitHub does not support either".to_owned());
     }
     if pattern.chars().all(|letter| matches!(letter, '*' | '?' | '/' | '.')) {
-        return Err("stands for all files of a folder of any name, which no zone may".to_owned());
+        return Err("consists of wildcards, which is not allowed in a zone".to_owned());
     }
     let inside = pattern.trim_start_matches('/');
     let name = inside.trim_end_matches('/');
@@ -167,5 +167,7 @@ fn differences(rules: &[Rule], proposals: &[ZoneProposal], files: &CommitFiles) 
         }
     }
     let first = first?;
-    Some(format!("{count} files would have other owners than the last matching line says, such as {first}: of zones, the most specific path counts"))
+    Some(format!(
+        "{count} files would have other owners than the last matching line says, such as {first}, because the most specific path of a zone decides"
+    ))
 }

@@ -50,14 +50,14 @@ fn codeowners_become_zones_as_far_as_they_can() {
     makefile: **/makefile/** **/makefile | red/ivy | -
     rs: src/a b/*.rs | - | CODEOWNERS names @org/space
     build: build/** | - | CODEOWNERS names @org/two
-    skipped line 3: * stands for all files of a folder of any name, which no zone may
+    skipped line 3: * consists of wildcards, which is not allowed in a zone
     skipped line 10: !secret has a form that GitHub does not support either
     skipped line 11: [ab].c has a form that GitHub does not support either
-    skipped line 12: /docs/free has no owner; a zone cannot leave out files
+    skipped line 12: /docs/free has no owner; a zone cannot exclude files
     skipped line 16: ../etc cannot be a zone: ../etc is outside of the repository
-    skipped line 13: core/** is in the zone core already
+    skipped line 13: core/** is already in the zone core
     skipped line 14: line 15 is about the same files
-    skipped 1 files would have other owners than the last matching line says, such as docs/free/c.md: of zones, the most specific path counts
+    skipped 1 files would have other owners than the last matching line says, such as docs/free/c.md, because the most specific path of a zone decides
     ");
     assert_eq!((found.from, found.source.as_str()), (ProposalSource::Codeowners, ".github/CODEOWNERS"));
     let general_last = codeowners("/src/a/ @one\n/src/ @two\n", &[], &["src/a/x.rs", "src/b.rs"]);
@@ -98,7 +98,7 @@ fn code_map_proposes_folders_with_enough_code_and_divides_large_ones() {
     lib: lib/ | - | 5110 lines of code
     lib-parser: lib/parser/ | - | 4010 lines of code
     tests: lib/tests/ | - | 1000 lines of code
-    skipped old/ is in the zone parser already
+    skipped old/ is already in the zone parser
     ");
     let wide = (0..100).map(|number| SourceFolder { path: format!("f{number}"), files: 1, lines: 1_000 }).collect();
     let summary = CodeMapSummary { folders: wide, ..CodeMapSummary::default() };

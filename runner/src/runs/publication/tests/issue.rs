@@ -36,9 +36,12 @@ async fn issue_becomes_a_task_that_the_pull_request_closes() {
     published.tools.gh = Some(script(&published.board, "gh-with-issues", &lines));
     let task = import(&published, "#7").await.unwrap();
     assert_eq!(task.card.title, "The menu is empty");
-    assert!(task.description.unwrap().starts_with(&format!("Issue: {ADDRESS}/issues/7\nLabels: bug\n\nSomebody outside")));
+    assert!(task.description.unwrap().starts_with(&format!("Issue: {ADDRESS}/issues/7\nLabels: bug\n\nSomeone outside")));
     assert_eq!(published.calls(), "issue view 7 --repo github.example/ann/site --json url,title,body,author,labels\n");
-    assert_eq!(refused(&published, &format!("{ADDRESS}/issues/7")).await, format!("issue-imported: {ADDRESS}/issues/7 is {} already", task.card.id));
+    assert_eq!(
+        refused(&published, &format!("{ADDRESS}/issues/7")).await,
+        format!("issue-imported: {ADDRESS}/issues/7 was already imported as {}", task.card.id)
+    );
 
     published.board.work(&task.card.id, &[("a", "x")]).await;
     published.board.approve(&task.card.id).await;

@@ -323,7 +323,7 @@ async fn missing_program_remote_or_host_is_said_on_the_card_and_the_step_can_be_
     };
     insta::assert_snapshot!(detail(&by_task).await, @"Its pull request was not opened: gh is not installed or not signed in, so no pull request can be opened. Install the GitHub CLI and run `gh auth login`, or choose one pull request for the project. Press Retry to try again.");
     sample.configure("branch.main.merge", "main");
-    insta::assert_snapshot!(detail(&by_task).await, @"Its pull request was not opened: main follows no branch of a remote, so it would never be known that a pull request was merged. Set it with `git branch --set-upstream-to=origin/main main`, or choose one pull request for the project. Press Retry to try again.");
+    insta::assert_snapshot!(detail(&by_task).await, @"Its pull request was not opened: main does not follow a branch of a remote, so the board would not notice that a pull request was merged. Set it with `git branch --set-upstream-to=origin/main main`, or choose one pull request for the project. Press Retry to try again.");
     sample.configure("branch.main.merge", "refs/heads/main");
     sample.configure("remote.origin.pushurl", "/srv/site.git");
     insta::assert_snapshot!(detail(&by_task).await, @"Its pull request was not opened: /srv/site.git is not on a host that has pull requests. Push the branch only, and open the pull request where its host offers it. Press Retry to try again.");

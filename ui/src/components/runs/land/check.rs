@@ -72,7 +72,7 @@ fn way(preview: &LandingPreview) -> LandCheck {
         LandingWay::Returns { returning } => LandCheck::new(
             Tone::Warn,
             format!("{} would return to {to}", counted(returning.commits.len().max(1), "removed commit")),
-            format!("They were removed from {to} after the project began, and {from} still holds them."),
+            format!("They were removed from {to} after the project began, and {from} still contains them."),
         ),
         LandingWay::Unapproved { commits } => LandCheck::new(
             Tone::Bad,

@@ -59,13 +59,13 @@ pub(super) fn WriteDialog(#[prop(optional)] before: Option<Knowledge>, close: Ca
         <Dialog title=title close=close>
             <Form verb="Write it down" ready=ready sending=sending submit=submit close=close>
                 {choices}
-                <TextArea id="knowledge-body" label="What others have to know" value=body autofocus=!is_new />
+                <TextArea id="knowledge-body" label="What others need to know" value=body autofocus=!is_new />
                 <LinesField id="knowledge-evidence" label="Evidence" hint=EVIDENCE_HINT value=evidence />
                 <Show when=move || is_trap.get()>
                     <LinesField
                         id="knowledge-paths"
                         label="Files it concerns (optional), one per line"
-                        hint="Coders read it before they edit these files; all coders do if there are none."
+                        hint="Coders read it before they edit these files. Without files, all coders read it."
                         value=paths
                     />
                 </Show>

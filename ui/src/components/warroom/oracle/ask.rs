@@ -39,7 +39,7 @@ pub(super) fn AskDialog(close: Callback<()>) -> impl IntoView {
                 legend="Zones"
                 offered=offered
                 picked=picked
-                hint="The expert of each gets the question as a message, and its reply to that message is the answer."
+                hint="The expert of each receives the question as a message, and answers by replying to it."
             />
         }
         .into_any(),

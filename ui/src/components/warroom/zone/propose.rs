@@ -85,7 +85,7 @@ fn explanation(failure: &Failure) -> String {
 #[component]
 fn Proposals(found: ZoneProposals, picked: RwSignal<Vec<String>>) -> impl IntoView {
     let skipped = found.skipped;
-    let empty = found.proposals.is_empty().then(|| view! { <p class="soft">"It proposes no part that is not in a zone already."</p> });
+    let empty = found.proposals.is_empty().then(|| view! { <p class="soft">"Each part that it proposes is already in a zone."</p> });
     let row = move |proposal: ZoneProposal| view! { <Proposal proposal=proposal picked=picked /> };
     view! {
         <p class="soft small-text">{format!("From {}.", found.source)}</p>

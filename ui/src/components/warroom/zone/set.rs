@@ -54,7 +54,7 @@ pub(super) fn ZoneDialog(editing: Editing, close: Callback<()>) -> impl IntoView
                     <ParticipantSelect id="zone-owner" label="Owner (optional)" chosen=owner />
                     <ParticipantSelect id="zone-expert" label=format!("{} (optional)", name_of(Word::Expert)) chosen=oracle can_be_managed=true />
                 </div>
-                <p class="hint small-text soft">{format!("The owner is responsible for the zone; the other one answers questions about it. An agent of the runner starts when somebody asks. A zone has at most {MAX_PATHS} paths.")}</p>
+                <p class="hint small-text soft">{format!("The owner is responsible for the zone; the other agent or person answers questions about it. A managed agent starts when someone asks. A zone has at most {MAX_PATHS} paths.")}</p>
             </Form>
         </Dialog>
     }
