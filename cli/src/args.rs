@@ -53,13 +53,13 @@ pub(crate) enum Command {
         #[arg(long)]
         prompts: bool,
     },
-    /// Projects on the running board.
+    /// Create, show and change projects on the running board.
     #[command(subcommand)]
     Project(project::Command),
-    /// Tasks on the running board.
+    /// Create, show and move tasks on the running board.
     #[command(subcommand)]
     Task(task::Command),
-    /// People who may use the running board.
+    /// Add, list and remove people who may use the running board.
     #[command(subcommand)]
     Person(person::Command),
     /// Create, list and revoke tokens of external agents and other people, or replace your own.
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     /// Check or show the audit log: who did what, and what was refused.
     #[command(subcommand)]
     Audit(audit::Command),
-    /// Browsers that are signed in to the running board.
+    /// List the browsers that are signed in to the running board, or sign one out.
     #[command(subcommand)]
     Session(browser_session::Command),
     /// Sign a phone in to the running board: show a QR code and its link.
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Land {
         /// Project id, for example PROJ-001.
         project: String,
-        /// Bring back exactly the commits that an earlier refusal listed, by the confirmation that it printed.
+        /// Bring back exactly the commits that a refusal listed; takes the confirmation that it printed.
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
         /// Undo the last landing instead, unless it was pushed.
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     },
     /// Start the app of a task or a project, with the command of its profile, and print its address once it answers.
     Preview(Preview),
-    /// Unmerged work that was kept when its branch or checkout was removed.
+    /// List, show, restore or delete unmerged work that was kept when its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
     /// Show or change how worktrees of a project are prepared: setup commands, copied files, reused folders, passed variables.
@@ -126,7 +126,7 @@ pub(crate) enum Command {
     Permission {
         /// Task id, for example TASK-001.
         task: String,
-        /// allow, deny, or always for the same until the task is done.
+        /// allow, deny, or always, which allows the same until the task is done.
         answer: Option<PermissionAnswer>,
         /// Why you deny it. The agent reads this.
         #[arg(long, value_name = "TEXT")]
@@ -154,10 +154,10 @@ pub(crate) enum Command {
         #[arg(long)]
         print: bool,
     },
-    /// The configuration file.
+    /// Check the configuration file.
     #[command(subcommand)]
     Config(config_file::Command),
-    /// Say what vibe-relay has left on this machine, and how to remove it. Removes nothing.
+    /// List what vibe-relay has left on this machine, and how to remove it. Removes nothing.
     Uninstall,
     /// Print the version, and the commit that it was built from.
     Version,
@@ -168,9 +168,9 @@ pub(crate) enum Command {
         /// The folder, such as ~/.local/share/man/man1.
         folder: PathBuf,
     },
-    /// Offer what is left of finished work for removal: landed project branches, and folders of ended runs.
+    /// List what is left of finished work (landed project branches, folders of ended runs), or remove it with --yes.
     Clean {
-        /// Remove it.
+        /// Remove all of it.
         #[arg(long)]
         yes: bool,
     },
@@ -192,7 +192,7 @@ pub(crate) enum Command {
         /// Act as your companion, with the token that `vibe-relay attach` made, instead of as you.
         #[arg(long, conflicts_with = "task_id")]
         companion: bool,
-        /// Also return the data of results as structured content, for programs. Some clients then show their model nothing else.
+        /// Also return the data of results as structured content, for programs. Some clients then show only this to their model.
         #[arg(long)]
         structured: bool,
     },

@@ -57,9 +57,9 @@ pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<ExitCode, Cli
     if yes {
         found.iter_mut().for_each(Litter::remove);
     }
-    output::list(&found, "Nothing is left that could be removed.", line);
+    output::list(&found, "There is nothing to remove.", line);
     if !yes && !found.is_empty() {
-        output::hint("Nothing was removed. Add --yes to remove all of it. Transcripts on cards end with the folders of their runs.");
+        output::hint("Nothing was removed. Add --yes to remove all of it. Cards lose the transcripts of runs whose folders are removed.");
     }
     Ok(exit_code(&found))
 }

@@ -9,7 +9,7 @@ use crate::{output, settings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Read the configuration with every file that it names, and print what is in force.
+    /// Read the configuration with every file that it names, and print the values in use.
     Check,
 }
 

@@ -135,7 +135,7 @@ mod tests {
         }
         assert_eq!(for_bridge(None, db, reader(&[])).unwrap(), (None, None), "your own client needs none");
         assert_eq!(for_bridge(None, db, reader(&[("VIBE_RELAY_DB", "/data/board.db")])).unwrap(), (None, None));
-        insta::assert_snapshot!(CliError::NoAgentToken { variable: DB_PATH }, @"DEAD_DROP_DB_PATH is set, as for an agent, but no token: the agent would act as you. Create a token on the running board with `vibe-relay token new --agent NAME --role ROLE` and set it as VIBE_RELAY_TOKEN; to connect your own client, unset DEAD_DROP_DB_PATH");
+        insta::assert_snapshot!(CliError::NoAgentToken { variable: DB_PATH }, @"DEAD_DROP_DB_PATH is set, as for an agent, but VIBE_RELAY_TOKEN is not, so the agent would act as you. Create a token on the running board with `vibe-relay token new --agent NAME --role ROLE` and set it as VIBE_RELAY_TOKEN; to connect your own client, unset DEAD_DROP_DB_PATH");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     };
     match tokio::time::timeout(START_TIMEOUT, listens).await {
         Ok(true) => {
-            output::line(format!("the board runs in the background (process {}); end it with `kill {0}`", child.id().unwrap_or_default()));
+            output::line(format!("the board is running in the background (process {}); stop it with `kill {0}`", child.id().unwrap_or_default()));
             Ok(())
         }
         Ok(false) => {
@@ -48,6 +48,6 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
             drop(stderr.read_to_string(&mut text).await);
             Err(CliError::Detached { text: text.trim().to_owned() })
         }
-        Err(_) => Err(CliError::Detached { text: format!("it did not listen within {} s and continues to start", START_TIMEOUT.as_secs()) }),
+        Err(_) => Err(CliError::Detached { text: format!("it is not listening after {} s and is still starting", START_TIMEOUT.as_secs()) }),
     }
 }

@@ -55,18 +55,18 @@ pub(crate) enum CliError {
     NoAgent { task: TaskId },
     #[error("no agent has worked on {task} yet; start one with `vibe-relay task start {task}`")]
     NoRun { task: TaskId },
-    #[error("the agent of {task} is not asking for permission; `vibe-relay task show {task}` shows what it does")]
+    #[error("the agent of {task} is not asking for permission; `vibe-relay task show {task}` shows what it is doing")]
     NoPermission { task: TaskId },
     #[error("{} was changed: row {row} of its audit log breaks the chain: {problem}; keep the file, and compare it with a backup", path.display())]
     AuditBroken { path: PathBuf, row: i64, problem: String },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(
-        "{variable} is set, as for an agent, but no token: the agent would act as you. Create a token on the running board with \
+        "{variable} is set, as for an agent, but VIBE_RELAY_TOKEN is not, so the agent would act as you. Create a token on the running board with \
          `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; to connect your own client, unset {variable}"
     )]
     NoAgentToken { variable: &'static str },
-    #[error("no companion is attached ({} cannot be read); run `vibe-relay attach` while the board runs", path.display())]
+    #[error("no companion is attached ({} cannot be read); run `vibe-relay attach` while the board is running", path.display())]
     NoCompanion { path: PathBuf, source: std::io::Error },
     #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },

@@ -22,9 +22,9 @@ pub(crate) enum Command {
         #[arg(long)]
         port: Option<u16>,
     },
-    /// Stop the board and no longer start it. Agents continue.
+    /// Stop the board and no longer start it at login. Running agents continue.
     Remove,
-    /// Show whether the board is installed as a service and runs.
+    /// Show whether the board is installed as a service and is running.
     Status,
 }
 
@@ -63,7 +63,7 @@ async fn install(config: Option<&Path>, port: Option<u16>, file: &Path) -> Resul
     systemd.execute(&["enable", NAME]).await?;
     systemd.execute(&["restart", NAME]).await?;
     output::done(format!("installed {}", file.display()));
-    output::hint("The board runs now, starts at login, and is restarted after a crash.");
+    output::hint("The board is running. It starts at login, and again after a crash.");
     output::hint("`journalctl --user -u vibe-relay` shows its address. `loginctl enable-linger` also runs it while you are logged out.");
     Ok(ExitCode::SUCCESS)
 }

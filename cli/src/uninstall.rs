@@ -45,7 +45,7 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
         Err(error) => output::hint(format!("The database cannot be read, so worktrees are not listed: {error}.")),
         Ok(_) if !config.db_path.exists() && config.worktrees_path.exists() => {
             let worktrees = config.worktrees_path.display();
-            output::hint(format!("The board has no database, which says what is its own in {worktrees}, so worktrees are not listed."));
+            output::hint(format!("The board has no database that says which worktrees in {worktrees} are its own, so worktrees are not listed."));
         }
         Ok(_) => {}
     }

@@ -27,7 +27,7 @@ pub enum RepoError {
     BranchMissing { branch: String, near: Vec<String> },
     #[error("{named} is a {}, not a local branch", if *is_tag { "tag" } else { "branch of a remote" })]
     BranchNotLocal { named: String, local: String, is_tag: bool, exists: bool },
-    #[error("{branch} follows no branch of a remote that was fetched")]
+    #[error("{branch} does not follow a branch of a remote that was fetched")]
     NoUpstream { branch: String },
     #[error("{branch} has commits that {upstream} lacks")]
     Diverged { branch: String, upstream: String },
@@ -91,7 +91,7 @@ pub enum RepoError {
     ReferenceOutsidePrefix { name: String, prefix: &'static str },
     #[error("the work left in {} has {} MiB, more than the {} MiB that are kept", path.display(), bytes >> 20, limit >> 20)]
     RescueTooLarge { path: PathBuf, bytes: u64, limit: u64 },
-    #[error("the branch {branch} exists already")]
+    #[error("the branch {branch} already exists")]
     BranchExists { branch: String },
     #[error("{branch} cannot be the name of a branch")]
     BranchName { branch: String },
@@ -224,7 +224,7 @@ impl RepoError {
             Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
             }
-            Self::Moved { .. } => "Another process moved the branch. Read its tip again and repeat.".into(),
+            Self::Moved { .. } => "Another process moved the branch. Read its tip again, then try again.".into(),
             Self::Locked { lock, .. } => format!("If no git program is running, delete the stale lock file {}.", lock.display()),
             Self::Symbolic { name, .. } => format!("Remove it with `git symbolic-ref --delete {name}`, then try again."),
             Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),

@@ -47,9 +47,9 @@ pub(crate) fn turn_end(reason: StopReason) -> Option<&'static str> {
     match reason {
         StopReason::EndTurn => Some("ends its turn"),
         StopReason::MaxTokens => Some("reaches the limit of its answer"),
-        StopReason::MaxTurnRequests => Some("reaches its limit of turns"),
+        StopReason::MaxTurnRequests => Some("reaches its limit of requests"),
         StopReason::Budget => Some("reaches its budget"),
-        StopReason::Refusal => Some("refuses to go on"),
+        StopReason::Refusal => Some("refuses to continue"),
         StopReason::Cancelled => Some("was interrupted"),
         StopReason::Failed => None,
     }

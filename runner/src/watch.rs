@@ -282,8 +282,8 @@ impl<'a> Watcher<'a> {
             let end = line.end();
             let events = match line {
                 TailLine::Text { text, .. } => setup::decode(&text).unwrap_or_else(|| decode(&text)),
-                TailLine::TooLong { bytes, .. } => vec![left_out(format!("a line of {bytes} bytes was left out"))],
-                TailLine::Flood { lines, .. } => vec![left_out(format!("{lines} lines that are no messages were left out"))],
+                TailLine::TooLong { bytes, .. } => vec![left_out(format!("a line of {bytes} bytes was omitted"))],
+                TailLine::Flood { lines, .. } => vec![left_out(format!("{lines} lines that are not messages were omitted"))],
             };
             let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
             let fresh = !transcript.covers(end);

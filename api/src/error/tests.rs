@@ -226,7 +226,7 @@ fn http_failures_have_codes_and_hints() {
     405 method-not-allowed: /api/projects does not support DELETE | Use one of the methods in the `Allow` header.
     404 no-diff: TASK-001 has no changes | Changes appear with the first commit on its branch, and disappear when it is closed without a merge.
     426 no-upgrade: this address accepts only WebSockets | Connect with a WebSocket client, or read /api/events.
-    503 closed: the server is shutting down | Repeat the request when the server runs again.
+    503 closed: the server is shutting down | Repeat the request when the server is running again.
     500 storage: the store failed, so the request was not carried out | See the server's output for the cause, then repeat the request.
     "#);
 }

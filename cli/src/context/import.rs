@@ -80,7 +80,7 @@ pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), Cli
     }
     let report: ImportReport = client.post("/api/import", &NewImport { dry_run: false, ..new }).await?;
     output::data(&report, |report| describe(report).iter().for_each(output::line));
-    output::hint("Agents that were imported are absent until you create a token for them with `vibe-relay token new`.");
+    output::hint("Imported agents cannot connect until you create a token for them with `vibe-relay token new`.");
     Ok(())
 }
 

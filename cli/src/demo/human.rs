@@ -43,7 +43,8 @@ impl DemoHuman {
             // The agents would be done before anybody looks.
             let _paused: IgnoredAny = client.post("/api/pause", &json!({})).await?;
         }
-        let goal = "Finish the page of the lighthouse museum: a headline that invites, colours, cards for the exhibition, and a footer with the opening hours.";
+        let goal =
+            "Finish the page of the lighthouse museum: an inviting headline, colours, cards for the exhibition, and a footer with the opening hours.";
         let new = NewProject {
             title: "The lighthouse museum".to_owned(),
             description: Some(goal.to_owned()),
@@ -102,7 +103,7 @@ impl DemoHuman {
         let Some(card) = waiting else { return Ok(()) };
         let view: TaskView = self.client.get(&format!("/api/tasks/{}", card.id)).await?;
         let Some(question) = view.question else { return Ok(()) };
-        let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide yourself.".to_owned());
+        let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide for yourself.".to_owned());
         let path = format!("/api/tasks/{}/answer", card.id);
         match self.client.post::<TaskView>(&path, &TextBody { content }).await {
             // A person was faster.

@@ -96,7 +96,7 @@ fn user_settings(config: &Config) -> CheckResult {
     if found.is_empty() {
         return CheckResult::Ok("none outside of vibe-relay apply to agents".to_owned());
     }
-    CheckResult::Warning(format!("{}. Set \"agents.PHASE.settings\" to \"none\" to leave yours out", found.join("; ")))
+    CheckResult::Warning(format!("{}. Set \"agents.PHASE.settings\" to \"none\" to exclude yours", found.join("; ")))
 }
 
 fn sandbox_result(choice: &SandboxChoice) -> CheckResult {
@@ -113,7 +113,7 @@ fn sandbox_result(choice: &SandboxChoice) -> CheckResult {
 /// The repository that new projects use.
 async fn repository(config: &Config) -> CheckResult {
     let Some(path) = config.repo_path.clone() else {
-        return CheckResult::Warning("this folder is in no repository and none is configured; name one in the dialog New project".to_owned());
+        return CheckResult::Warning("this folder is not in a repository, and none is configured; choose one in the dialog New project".to_owned());
     };
     let base = config.base_branch.clone();
     let found = spawn_blocking(move || repo::probe(&path, base.as_deref())).await;

@@ -43,7 +43,7 @@ pub(super) async fn checks(config: &Config, port: Option<u16>, running: Option<u
     let data = config.db_path.parent().unwrap_or(&config.db_path);
     vec![
         check("data", writable(data, "the database", "\"db_path\" to a file in another folder")),
-        check("logs", writable(&logging::folder(config), "the log", "\"db_path\" to a file in another folder, beside which logs lie")),
+        check("logs", writable(&logging::folder(config), "the log", "\"db_path\" to a file in another folder, which then also holds the logs")),
         check("worktrees", writable(&config.worktrees_path, "worktrees", "\"worktrees_path\" to another folder")),
         check("database", database(config, running.is_some()).await),
         check("port", self::port(port.or(config.port), last_port::read(&config.db_path), running)),
@@ -61,11 +61,14 @@ pub(crate) async fn require(config: &Config, port: Option<u16>) -> Result<(), Cl
 
 fn writable(folder: &Path, what: &str, remedy: &str) -> CheckResult {
     if folder.exists() && !folder.is_dir() {
-        return CheckResult::Failure(format!("{} is not a folder, so {what} cannot be there; move that file, or set {remedy}", folder.display()));
+        return CheckResult::Failure(format!(
+            "{} is not a folder, so {what} cannot be stored there; move that file, or set {remedy}",
+            folder.display()
+        ));
     }
     match repo::require_writable(folder) {
         Ok(()) => CheckResult::Ok(folder.display().to_string()),
-        Err(problem) => CheckResult::Failure(format!("{problem}, so {what} cannot be there; change its permissions, or set {remedy}")),
+        Err(problem) => CheckResult::Failure(format!("{problem}, so {what} cannot be stored there; change its permissions, or set {remedy}")),
     }
 }
 
@@ -92,7 +95,7 @@ fn port(fixed: Option<u16>, last: Option<u16>, running: Option<u16>) -> CheckRes
         }
         (_, Some(running)) => CheckResult::Ok(format!("{running}, in use by the board")),
         (None, None) => CheckResult::Ok(match last {
-            Some(last) => format!("{last} as the last time, or the next free one"),
+            Some(last) => format!("{last} as last time, or the next free one"),
             None => "the first free one from 9400 on".to_owned(),
         }),
         (Some(fixed), None) => match TcpListener::bind(("127.0.0.1", fixed)) {
@@ -157,7 +160,7 @@ mod tests {
         for (fixed, last, running, expected) in [
             (None, None, None, "ok the first free one from 9400 on"),
             (Some(0), None, None, "ok the first free one from 9400 on"),
-            (None, Some(9412), None, "ok 9412 as the last time"),
+            (None, Some(9412), None, "ok 9412 as last time"),
             (None, None, Some(used), "in use by the board"),
             (Some(used), None, Some(used), "in use by the board"),
             (Some(used), None, Some(1), "note the board listens on 1"),

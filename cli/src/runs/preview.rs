@@ -22,10 +22,10 @@ const INTERVAL: Duration = Duration::from_millis(300);
 pub(crate) struct Preview {
     /// Task or project id, for example TASK-004 or PROJ-001.
     id: String,
-    /// End it.
+    /// Stop the app.
     #[arg(long, conflicts_with = "log")]
     stop: bool,
-    /// Print everything that it has printed.
+    /// Print the output of the app.
     #[arg(long)]
     log: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
     };
     if preview.stop {
         client.delete(&path).await?;
-        output::done(format!("the app of {} ends", subject.name()));
+        output::done(format!("the app of {} is stopping", subject.name()));
         return Ok(());
     }
     if preview.log {
@@ -60,7 +60,7 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
             Some(App { state: PreviewState::Failed, failure, .. }) => {
                 return Err(CliError::AppFailed { name: subject.name(), failure: failure.unwrap_or_default() });
             }
-            None => return Err(CliError::AppFailed { name: subject.name(), failure: "it was ended".to_owned() }),
+            None => return Err(CliError::AppFailed { name: subject.name(), failure: "it was stopped".to_owned() }),
             Some(_) => sleep(INTERVAL).await,
         }
         app = read(&client, &subject).await?;

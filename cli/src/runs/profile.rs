@@ -47,7 +47,7 @@ pub(crate) struct Edit {
     /// Folder that the setup fills, and that is copied to worktrees with the same lock files.
     #[arg(long, value_name = "FOLDER")]
     reuse: Vec<String>,
-    /// Name of a variable of the server's environment that agents get.
+    /// Name of a variable of the server's environment that agents receive.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
     /// A shell command that checks submitted work before its review; repeat it for several.
@@ -68,7 +68,7 @@ pub(crate) struct Edit {
     /// How approved work is merged: merge (all its commits) or squash (one commit).
     #[arg(long, value_name = "STYLE")]
     merge_style: Option<MergeStyle>,
-    /// Whether worktrees get the files of submodules, from your checkout or else from their addresses.
+    /// Whether worktrees contain the files of submodules, from your checkout or, if missing there, from their addresses.
     #[arg(long, value_name = "true|false")]
     submodules: Option<bool>,
     /// Whether new commits of the base branch and its upstream are merged into the project branch.

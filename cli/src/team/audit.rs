@@ -68,7 +68,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             if let Some(broken) = check.broken {
                 return Err(CliError::AuditBroken { path, row: broken.id, problem: broken.problem });
             }
-            output::done(format!("The audit log is unbroken: {} rows, up to row {}.", check.rows, check.head));
+            output::done(format!("The audit log is intact: {} rows, up to row {}.", check.rows, check.head));
             if check.head > 0 {
                 output::hint("Keep a copy of the head outside this machine. Later, this command proves that nothing before it was changed:");
                 output::hint(format!("vibe-relay audit verify --noted {}:{}", check.head, check.head_hash));

@@ -119,6 +119,6 @@ mod tests {
     #[test]
     fn missing_companion_says_how_to_attach_one() {
         let error = token(Path::new("/nonexistent/board.db")).unwrap_err().to_string();
-        assert_eq!(error, "no companion is attached (/nonexistent/companion cannot be read); run `vibe-relay attach` while the board runs");
+        assert_eq!(error, "no companion is attached (/nonexistent/companion cannot be read); run `vibe-relay attach` while the board is running");
     }
 }

@@ -26,7 +26,7 @@ const NOTICES: &str = "\nnotices:\n";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Inbox {
-    /// Answer as a hook of Claude Code (UserPromptSubmit or Stop): nothing without messages.
+    /// Answer as a hook of Claude Code (UserPromptSubmit or Stop). Prints nothing without messages.
     #[arg(long, conflicts_with_all = ["wait", "attach"])]
     hook: bool,
     /// Wait until there are messages.

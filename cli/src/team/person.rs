@@ -21,7 +21,7 @@ pub(crate) enum Command {
         #[arg(long, default_value = "member", value_parser = further_role())]
         role: PersonRole,
     },
-    /// List the persons: name and role.
+    /// List the people: name and role.
     List,
     /// Change a person's role, effective at once.
     Role {

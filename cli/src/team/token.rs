@@ -25,7 +25,7 @@ use crate::{id, output, settings};
 pub(crate) enum Command {
     #[command(flatten)]
     Create(CreateToken),
-    /// List the tokens: name, kind, holder, permissions and until when they are valid.
+    /// List the tokens: name, kind, holder, permissions and expiry.
     List,
     /// Revoke a token at once.
     Revoke {
@@ -106,7 +106,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     let (project, created) = create(&client, command, git_dir_here().as_deref()).await?;
     output::data(&created, |created| output::line(&created.token));
     output::hint(format!(
-        "The token opens {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
+        "The token gives access to {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
     ));
     output::hint(created.connect);
     Ok(())

@@ -143,5 +143,5 @@ fn make_private(path: &Path) -> Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
     file.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)))
-        .map_err(|source| Error::File { attempted: format!("make {} readable for you alone", path.display()), source })
+        .map_err(|source| Error::File { attempted: format!("make {} readable only for you", path.display()), source })
 }

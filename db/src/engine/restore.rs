@@ -39,7 +39,7 @@ pub async fn restore(path: &Path, from: &Path) -> Result<Restored> {
     backup(from, &new).await?;
     set_epoch(&new).await?;
     let replaced = set_aside(path).await?;
-    fs::rename(&new, path).map_err(|error| failed("put the restored database at", path, error))?;
+    fs::rename(&new, path).map_err(|error| failed("move the restored database to", path, error))?;
     sync_folder(path)?;
     Ok(Restored { replaced })
 }

@@ -40,7 +40,7 @@ impl Db {
                     return Err(wrong_status(&task.card, "a plan has no result", "Submit the results of its tasks.").into());
                 }
                 if task.card.status == Status::Backlog {
-                    return Err(wrong_status(&task.card, "nobody has begun it", "Move it to in_progress first.").into());
+                    return Err(wrong_status(&task.card, "nobody has started it", "Move it to in_progress first.").into());
                 }
                 let content = new.text()?;
                 require_parts(&content)?;

@@ -46,7 +46,7 @@ impl ParkReason {
             Self::ProgramMissing => "the agent program was not found",
             Self::ProgramTooOld => "the agent program is too old",
             Self::RootRefused => "the agent program refuses to run as root",
-            Self::Sandbox => "the sandbox of agents is not settled",
+            Self::Sandbox => "the sandbox of agents is not chosen yet",
             Self::McpNotConnected => "the agent could not reach the board",
             Self::ServiceUnreachable => "the model service is unreachable",
             Self::DiskFull => "the disk is full",

@@ -197,7 +197,7 @@ mod tests {
             let (remote, branch) = ("origin".to_owned(), "vr/TASK-001/work".to_owned());
             PublicationRefusal::NotPushed { remote, branch, output: output.to_owned() }.hint()
         };
-        assert!(rejected("! [rejected] work -> work (stale info)").starts_with("Somebody else pushed to vr/TASK-001/work there."));
+        assert!(rejected("! [rejected] work -> work (stale info)").starts_with("Someone else pushed to vr/TASK-001/work there."));
         assert!(rejected("fatal: Authentication failed").contains("such as a sign-in"));
     }
 

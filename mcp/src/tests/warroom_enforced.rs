@@ -154,7 +154,7 @@ async fn task_dependencies() {
         ole.refused(&board, "update_task", json!({"task_id": "TASK-003", "status": stage}), "TASK-003").await;
     }
     ole.refused(&board, "submit_for_review", json!({"task_id": "TASK-003", "summary": "x"}), "TASK-003").await;
-    ole.refused(&board, "submit_result", json!({"task_id": "TASK-003", "content": RESULT}), "nobody has begun it").await;
+    ole.refused(&board, "submit_result", json!({"task_id": "TASK-003", "content": RESULT}), "nobody has started it").await;
     mara.done("update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
     mara.done("submit_result", json!({"task_id": "TASK-002", "content": RESULT})).await;
     mara.done("submit_for_review", json!({"task_id": "TASK-002", "summary": "x"})).await;

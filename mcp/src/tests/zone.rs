@@ -65,7 +65,7 @@ async fn zones_are_proposed_from_codeowners_and_from_the_code_map() {
     let files = [("CODEOWNERS", Some("/src/ @lena\n* @org/all\n")), ("src/lib.rs", Some("pub fn run() {}\n"))];
     board.sample.commit_on("main", &files, "owners");
     let found = done(&lena, "propose_zones", json!({"from": "codeowners"})).await;
-    let text = "src: src/**; owner lena\nNothing is set yet. Call set_zone for those that fit.\nSkipped: line 2: * stands for all files";
+    let text = "src: src/**; owner lena\nNothing is set yet. Call set_zone for those that fit.\nSkipped: line 2: * consists of wildcards";
     assert!(found.text.starts_with(text), "{}", found.text);
     assert_eq!(found.data["zone_proposals"]["proposals"][0]["zone"]["owner"], "lena");
     assert_eq!(done(&lena, "get_zones", json!({})).await.data["zones"], json!([]));

@@ -83,7 +83,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Name the local branch main; the project can start from its newer upstream.
     branch-not-local: v1 is a tag, not a local branch
         Create the local branch from-v1 from it: `--make-base`, `"make_base": true`, or `git branch from-v1 v1`.
-    no-upstream: main follows no branch of a remote that was fetched
+    no-upstream: main does not follow a branch of a remote that was fetched
         Fetch, or set it with `git branch --set-upstream-to REMOTE/BRANCH main`.
     upstream-diverged: main has commits that origin/main lacks
         Merge origin/main into main, or rebase it, then create the project.
@@ -118,7 +118,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     name-blocked: the branch vr conflicts with the branch name vr/TASK-001/work
         Rename your branch: `git branch -m vr my-vr`.
     branch-moved: refs/heads/main was not moved: it is at no commit, not at 1111
-        Another process moved the branch. Read its tip again and repeat.
+        Another process moved the branch. Read its tip again, then try again.
     branch-locked: refs/heads/main stayed locked by another program for 5 seconds
         If no git program is running, delete the stale lock file /home/sam/shop/.git/refs/heads/main.lock.
     branch-symbolic: refs/heads/vr/TASK-001/work is a symbolic reference to refs/heads/main, not a branch of its own
@@ -147,7 +147,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Use a name below refs/vibe-relay/rescue/.
     rescue-too-large: the work left in /home/sam/shop has 3072 MiB, more than the 1024 MiB that are kept
         Delete there what nobody needs, or move it elsewhere.
-    branch-exists: the branch main exists already
+    branch-exists: the branch main already exists
         Choose the name of a new branch.
     branch-name: a..b cannot be the name of a branch
         Choose a name that `git check-ref-format --branch` accepts.

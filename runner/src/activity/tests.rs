@@ -106,7 +106,7 @@ fn other_events_read_like_sentences_or_have_no_line() {
     -
     meets an error: no such [31m file
     ends its turn
-    reaches its limit of turns
+    reaches its limit of requests
     fails: Connection refused
     -
     waits for the model's service (529 overloaded), attempt 1 of 10

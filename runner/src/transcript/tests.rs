@@ -95,7 +95,7 @@ fn end_of_a_turn_has_one_entry() {
         vec![RunEvent::TurnEnded { reason: StopReason::MaxTurnRequests }],
     ];
     let lines: Vec<String> = turns.iter().flat_map(|events| shown(events)).map(|line| format!("{}: {}", line.kind, line.text)).collect();
-    assert_eq!(lines, ["result: turn ended after 3 requests", "result: turn ended", "error: API Error", "error: reaches its limit of turns"]);
+    assert_eq!(lines, ["result: turn ended after 3 requests", "result: turn ended", "error: API Error", "error: reaches its limit of requests"]);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn describe(
 /// Adds what the agent said last, unless `error` contains it: programs print their failure as a text, too.
 pub(super) fn with_last_words(error: &str, last_words: Option<String>) -> String {
     let words = last_words.filter(|words| !error.contains(words.as_str()));
-    let words = words.map(|words| format!("It said last: \u{201c}{words}\u{201d}"));
+    let words = words.map(|words| format!("Its last message: \u{201c}{words}\u{201d}"));
     let parts = Some(error.to_owned()).filter(|error| !error.is_empty()).into_iter().chain(words);
     parts.collect::<Vec<_>>().join(". ")
 }
@@ -142,7 +142,7 @@ mod tests {
         let checkout = || CheckoutState { text: "Nothing is committed on b".to_owned(), has_changes: true, has_hooks: false };
         let cause = describe(Some(checkout()), None, Some(&call), Some("I cannot sign.".to_owned()));
         insta::assert_snapshot!(cause.facts, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data");
-        insta::assert_snapshot!(cause.text, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data. It said last: “I cannot sign.”");
+        insta::assert_snapshot!(cause.text, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data. Its last message: “I cannot sign.”");
         assert_eq!(describe(None, None, None, None), Cause { facts: String::new(), text: String::new(), failure: FailureClass::NoOutcome });
         assert_eq!(cause.failure, FailureClass::NoOutcome);
         let submission = FailedCall { title: "update_task_status".to_owned(), output: "it has no commits".to_owned() };

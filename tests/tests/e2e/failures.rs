@@ -91,7 +91,7 @@ async fn card_says_that_a_hook_refused_the_commit() {
         detail.starts_with("2 attempts failed in the same way: a hook of the repository refused its commit (Nothing is committed on vr/"),
         "{detail}"
     );
-    for fact in ["uncommitted: x.txt", "Bash `", "no tests, no commit", "It said last: \u{201c}The commit was refused.\u{201d}"] {
+    for fact in ["uncommitted: x.txt", "Bash `", "no tests, no commit", "Its last message: \u{201c}The commit was refused.\u{201d}"] {
         assert!(detail.contains(fact), "{fact} is not in: {detail}");
     }
 }

@@ -173,7 +173,7 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     let server = undecided().await;
     let project = server.project("Undecided", None).await.unwrap().id;
     let task = add(&server, &project, "Add a page").await;
-    let parked = |card: &Card| card.wait_reason.as_ref().is_some_and(|reason| reason.sentence().contains("sandbox of agents is not settled"));
+    let parked = |card: &Card| card.wait_reason.as_ref().is_some_and(|reason| reason.sentence().contains("sandbox of agents is not chosen yet"));
     server.until(&project, "the card says why it waits", |board| board.card(&task).is_some_and(parked)).await;
     let info: ServerInfo = server.get("/api/server").await.unwrap();
     assert_eq!(info.runner.parked[0].reason, ParkReason::Sandbox);

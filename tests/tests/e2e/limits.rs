@@ -138,7 +138,7 @@ async fn full_conversation_is_followed_by_a_new_session() {
     let handovers: List<Handover> = server.get(&format!("/api/projects/{project}/handovers")).await.unwrap();
     let handover = &handovers.items[0];
     assert_eq!((&handover.run_id, handover.automatic), (&Some(first.id.clone()), true), "the agent left none itself");
-    assert!(handover.manifest.contains("Nothing is committed") && handover.manifest.contains("It said last: "), "{}", handover.manifest);
+    assert!(handover.manifest.contains("Nothing is committed") && handover.manifest.contains("Its last message: "), "{}", handover.manifest);
     assert_eq!(handover.continued_by.as_ref(), Some(&handover.agent));
     let outputs = std::fs::read_dir(server.root().join("data/runs")).unwrap();
     let outputs: Vec<String> = outputs.map(|run| std::fs::read_to_string(run.unwrap().path().join("stdout")).unwrap()).collect();

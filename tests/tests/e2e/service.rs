@@ -85,7 +85,7 @@ async fn detached_server_outlives_the_command_that_started_it() {
     let mut server = server().await;
     assert!(server.stop().await.unwrap().success());
     let (started, text) = run(&server, &["serve", "--detach", "--no-open", "--port", "0"]).await;
-    assert!(started && text.contains("listening on http://127.0.0.1:") && text.contains("runs in the background"), "{text}");
+    assert!(started && text.contains("listening on http://127.0.0.1:") && text.contains("is running in the background"), "{text}");
     let file: Value = serde_json::from_str(&std::fs::read_to_string(server.root().join("data/server.json")).unwrap()).unwrap();
     let pid = u32::try_from(file["pid"].as_u64().unwrap()).unwrap();
     let client = tests::client::Client::new(file["url"].as_str().unwrap(), &server.token);

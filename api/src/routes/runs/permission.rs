@@ -16,7 +16,7 @@ use crate::state::AppState;
     post, path = "/api/runs/{id}/permission",
     params(("id" = RunId, Path)),
     request_body = PermissionDecision,
-    responses((status = 200, body = PermissionRequest), (status = 409, description = "Somebody answered it already.")),
+    responses((status = 200, body = PermissionRequest), (status = 409, description = "Someone already answered it.")),
 )]
 pub(crate) async fn answer_permission(
     State(state): State<AppState>,

@@ -61,7 +61,7 @@ pub(crate) async fn require_pull_requests(state: &AppState, git_dir: &str, base_
     path = "/api/projects/{id}/issues",
     params(("id" = ProjectId, Path)),
     request_body = IssueImport,
-    responses((status = 201, body = Task), (status = 409, description = "The host refused it, or the issue is a task already."))
+    responses((status = 201, body = Task), (status = 409, description = "The host refused it, or the issue is already a task."))
 )]
 pub(crate) async fn import_issue(
     State(state): State<AppState>,

@@ -39,7 +39,7 @@ pub(crate) async fn choose_sandbox(
             Ok(Json(before.with_choice(Some(tier))))
         }
         Some(before) if before.choices.is_empty() => {
-            let detail = "the sandbox of agents is settled";
+            let detail = "the sandbox of agents is already chosen";
             Err(Refusal::invalid("tier", detail, "Set \"sandbox\" in the configuration to change it.").into())
         }
         _ => Err(Refusal::invalid("tier", format!("\"{tier}\" is not offered here"), "Run `vibe-relay doctor` to see what works.").into()),

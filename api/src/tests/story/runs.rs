@@ -79,7 +79,7 @@ pub(super) async fn sandbox(story: &mut Story) {
     assert_eq!(settled, json!({"tier": "jail"}));
     assert_eq!(story.get("/api/server", "").await["sandbox"], settled);
     let again = story.act("post", "/api/sandbox", "", json!({"tier": "none"}), StatusCode::UNPROCESSABLE_ENTITY).await;
-    assert_eq!(again["detail"], "tier: the sandbox of agents is settled");
+    assert_eq!(again["detail"], "tier: the sandbox of agents is already chosen");
     let access = json!({"kind": "write", "target": "~/.bashrc"});
     let allowed = story.act("post", "/api/projects/{id}/access", "PROJ-001", access.clone(), StatusCode::OK).await;
     assert_eq!(allowed["allowed_access"], json!([access]));

@@ -24,7 +24,7 @@ pub(crate) struct Filter {
     /// Only tasks of this agent.
     #[arg(long, value_name = "NAME")]
     assignee: Option<String>,
-    /// Only tasks that wait for a decision of yours.
+    /// Only tasks that wait for your decision.
     #[arg(long)]
     needs_you: bool,
     /// Finished tasks too.

@@ -81,7 +81,7 @@ pub(super) async fn change(client: &Client, name: &TokenName, terms: &Terms) -> 
 /// The line of a token.
 fn line(token: &Token) -> String {
     let Token { name, kind, holder, project_id, reach, audience, permissions, created_at, expires_at, last_used_at } = token;
-    let holder = holder.as_deref().unwrap_or("anybody");
+    let holder = holder.as_deref().unwrap_or("anyone");
     let project = match (project_id, reach) {
         (Some(project), TokenReach::Project) => format!(" in {project}"),
         (Some(project), TokenReach::All) => format!(" in {project} and all other projects"),

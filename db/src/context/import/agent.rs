@@ -72,7 +72,7 @@ impl AgentItem {
 pub(super) async fn write(tx: &mut Tx, target: &Target, item: AgentItem) -> Result<Written> {
     let name = target.name(&item.original);
     if row::read(&mut tx.connection, &target.project, &name).await?.is_some() {
-        return Ok(Written::Changed(name.clone(), format!("{name} existed already, and receives what is imported for that name")));
+        return Ok(Written::Changed(name.clone(), format!("{name} already existed, and receives what is imported for that name")));
     }
     tx.now = item.registered_at.unwrap_or(tx.now).min(tx.now);
     let team = name.split_once('/').map(|(team, _)| team);

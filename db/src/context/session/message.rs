@@ -198,5 +198,5 @@ pub(super) fn validate_offset(given: u32) -> Result<u32, GeneralRefusal> {
         return Ok(given);
     }
     let problem = format!("{given} is more than {MAX_OFFSET}");
-    Err(GeneralRefusal::invalid("offset", problem, "Use the cursor of the last answer to read further."))
+    Err(GeneralRefusal::invalid("offset", problem, "Use the cursor of the last answer to read more."))
 }

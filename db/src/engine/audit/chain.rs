@@ -104,7 +104,7 @@ pub(crate) async fn check(connection: &mut SqliteConnection, known: Option<(i64,
             return Ok(check);
         };
         if hash(&found, &before) != found.hash {
-            check.broken = broken(id, "its hash does not fit its content and the row before");
+            check.broken = broken(id, "its hash does not match its content and the row before");
             return Ok(check);
         }
         if known.is_some_and(|(known, hash)| known == id && hash != found.hash) {

@@ -29,7 +29,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_decision("taking a landing back")?;
+                caller.require_decision("undoing a landing")?;
                 let Landing { base_branch, sha, before_sha: before, tasks, .. } =
                     last(&projects::read(&mut tx.connection, &id).await?, Some(landing))?;
                 let (now, by) = (tx.now.to_string(), caller.actor().to_string());

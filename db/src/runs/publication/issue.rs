@@ -26,7 +26,7 @@ impl Db {
     /// Creates the task of an issue, which is linked to it. It is held until a person starts it, unless `start`.
     ///
     /// # Errors
-    /// When the caller is not a person who may work, the project does not exist, or the issue is a task already.
+    /// When the caller is not a person who may work, the project does not exist, or the issue is already a task.
     pub async fn import_issue(&self, caller: &Caller, project: &ProjectId, issue: Issue, start: bool) -> Result<Task> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {

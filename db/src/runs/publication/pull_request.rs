@@ -119,7 +119,7 @@ impl Db {
         self.change_pull_request(id, |published, _| {
             let status = published.status.get_or_insert_default();
             status.state = PullRequestState::Closed;
-            status.needs_you = Some("somebody closed it without merging it".to_owned());
+            status.needs_you = Some("someone closed it without merging it".to_owned());
             ProjectEvent::PullRequestClosed { pull_request: published.pull_request.clone().unwrap_or_default() }
         })
         .await

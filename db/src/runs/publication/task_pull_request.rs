@@ -121,7 +121,7 @@ impl Db {
                 let address = pull_request.address;
                 tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, TaskEvent::PullRequestEnded { pull_request: address.clone(), state });
                 if state == PullRequestState::Closed {
-                    return ask_person(tx, &task, &format!("Somebody closed {address} without merging it. Press Retry to open another one, send the task back with what to change, or cancel it.")).await;
+                    return ask_person(tx, &task, &format!("Someone closed {address} without merging it. Press Retry to open another one, send the task back with what to change, or cancel it.")).await;
                 }
                 // The person was asked to look, and merged it.
                 attention::clear(tx, &Caller::Runner, &task.card.project_id, &id).await?;

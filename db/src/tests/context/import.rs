@@ -141,7 +141,7 @@ async fn existing_agents_keep_what_they_have() {
     store.db.set_memory(&mara, own).await.unwrap();
     let new = store.source(ImportSource::SharedContext, SHARED_CONTEXT).await;
     let report = store.import(&new).await;
-    assert!(report.problems.iter().any(|problem| problem.problem.contains("claude-main existed already")), "{report:?}");
+    assert!(report.problems.iter().any(|problem| problem.problem.contains("claude-main already existed")), "{report:?}");
     assert_eq!(store.db.memory(&mara, "state", None).await.unwrap().value, json!("mine"));
     assert_eq!(numbers(&report, ImportKind::Memory), [4, 1, 0, 3]);
     let owner = MemoryOwner { project: Some(store.project.clone()), key: "name:claude-main".to_owned() };

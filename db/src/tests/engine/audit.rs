@@ -135,7 +135,7 @@ async fn broken_by(statements: &[&str]) -> (i64, String) {
 
 #[tokio::test]
 async fn changed_row_is_the_first_that_does_not_fit() {
-    let changed = "its hash does not fit its content and the row before";
+    let changed = "its hash does not match its content and the row before";
     for column in
         ["actor = 'human/eve'", "at = '2020-01-01T00:00:00.000Z'", "credential = 'token:eve'", "result = 'not-found'", "count = 9", "hash = 'ab'"]
     {

@@ -116,7 +116,7 @@ async fn limit_of_the_agent_program_is_asked_about_too() {
     let agent = store.agent(&task, AgentKind::Coder).await;
     end_at(&store, &agent, None).await;
     let attention = store.card(&task).await.attention.unwrap();
-    assert!(attention.detail.starts_with("Stopped at a limit of the agent program: the agent used all its turns."), "{}", attention.detail);
+    assert!(attention.detail.starts_with("Stopped at a limit of the agent program: the agent used all its requests."), "{}", attention.detail);
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ async fn assignee_and_leads_submit_and_the_newest_counts() {
     let text = |last: &str| format!("# Tried\nA trie\n# Worked\nIt\n# Next agent\n{last}, a.rs:1");
     let result = async |by: &Caller, id: &TaskId, content: String| store.db.submit_result(by, id, NewTaskResult { content, file: None }).await;
     let before = store.dump().await;
-    assert_eq!(code(result(&crew.ben, &task, text("x")).await), "not-now", "nobody has begun it");
+    assert_eq!(code(result(&crew.ben, &task, text("x")).await), "not-now", "nobody has started it");
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     let begun = store.dump().await;
     assert_eq!(code(result(&crew.tess, &task, text("x")).await), "not-assignee");

@@ -37,7 +37,7 @@ fn of_person(private: &Path, home: &Path) -> Vec<String> {
     // The program keeps the servers of a person beside its folder, or within it.
     let servers = [private.join(".claude.json"), home.join(".claude.json")].into_iter().find_map(|file| read(&file).ok());
     if let Some(names) = servers.map(|servers| keys(&servers["mcpServers"])).filter(|names| !names.is_empty()) {
-        found.push(format!("the MCP servers {names} do not reach agents, which have the board's alone"));
+        found.push(format!("agents do not use the MCP servers {names}; they have only the one of the board"));
     }
     found
 }
@@ -62,8 +62,8 @@ fn consequences(settings: &Value) -> Vec<String> {
             found.push(format!("\"{key}\" {}", sentence(&names)));
         }
     };
-    add("hooks", keys(&settings["hooks"]), &|names| format!("run in every agent as for you ({names}); one that waits for you stops its agent"));
-    add("permissions.deny", joined(&settings["permissions"]["deny"]), &|names| format!("forbids every agent {names}"));
+    add("hooks", keys(&settings["hooks"]), &|names| format!("run in every agent as for you ({names}); one that waits for input stops its agent"));
+    add("permissions.deny", joined(&settings["permissions"]["deny"]), &|names| format!("forbids {names} to every agent"));
     add("permissions.ask", joined(&settings["permissions"]["ask"]), &|names| {
         format!("asks you before an agent uses {names}, where \"permission_mode\" is \"ask\"")
     });
@@ -113,7 +113,7 @@ mod tests {
             (json!({}), ""),
             (json!({"theme": "dark", "hooks": {}}), ""),
             (json!({"hooks": {"Stop": [], "PreToolUse": []}}), "\"hooks\" run in every agent as for you (PreToolUse, Stop)"),
-            (json!({"permissions": {"deny": ["WebFetch", "Bash(rm *)"]}}), "\"permissions.deny\" forbids every agent WebFetch, Bash(rm *)"),
+            (json!({"permissions": {"deny": ["WebFetch", "Bash(rm *)"]}}), "\"permissions.deny\" forbids WebFetch, Bash(rm *) to every agent"),
             (json!({"permissions": {"allow": ["Read"]}}), "\"permissions.allow\" lets agents use Read without a question"),
             (json!({"permissions": {"ask": ["Bash"]}}), "\"permissions.ask\" asks you before an agent uses Bash"),
             (json!({"env": {"HTTP_PROXY": "secret"}}), "\"env\" sets HTTP_PROXY in every agent"),
@@ -139,7 +139,7 @@ mod tests {
         let found = of_person(&private, home.path());
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[0].ends_with("agents without \"agents.PHASE.model\"") && found[1].ends_with("is read by every agent"), "{found:?}");
-        assert!(found[2].starts_with("the MCP servers github do not reach agents"), "{found:?}");
+        assert!(found[2].starts_with("agents do not use the MCP servers github;"), "{found:?}");
         std::fs::write(private.join("settings.json"), "{").unwrap();
         assert!(of_person(&private, home.path())[0].contains("is not valid JSON"));
         let managed = home.path().join("managed-settings.json");

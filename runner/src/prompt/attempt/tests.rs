@@ -13,7 +13,7 @@ fn failed(attempt: u32, failure: FailureClass, error: &str) -> Run {
 
 #[test]
 fn attempt_says_what_was_tried_and_how_it_ended() {
-    let mut long = failed(1, FailureClass::Crashed, "exit code 1.\nIt said last: “I run all tests at once.”");
+    let mut long = failed(1, FailureClass::Crashed, "exit code 1.\nIts last message: “I run all tests at once.”");
     long.completed_at = Some(long.started_at.after(std::time::Duration::from_secs(14 * 60 + 59)));
     let attempts = [
         long,
@@ -24,9 +24,9 @@ fn attempt_says_what_was_tried_and_how_it_ended() {
         Run { attempt: 6, ..attempt_that(EndClass::Limited, Some(FailureClass::MaxTurns), None) },
     ];
     insta::assert_snapshot!(lines(&attempts, &[]), @"
-    Attempt 1 (14 min, 1 request): the agent's process crashed: exit code 1. It said last: “I run all tests at once.”
+    Attempt 1 (14 min, 1 request): the agent's process crashed: exit code 1. Its last message: “I run all tests at once.”
     Attempt 5 (0 min, 0 requests): it was stopped
-    Attempt 6 (0 min, 0 requests): the agent used all its turns
+    Attempt 6 (0 min, 0 requests): the agent used all its requests
     ");
     assert_eq!(lines(&attempts[1..4], &[]), "");
 }

@@ -74,10 +74,10 @@ pub(super) async fn finish(context: &RunContext, tools: &Tools, step: &Step<'_>,
                     "Its pull request was merged, but the checks of merging {base} into the project branch could not run: {why}. Fix that, then press Retry."
                 ),
                 (Proof::NotFollowed, None, _) => format!(
-                    "Its pull request was merged, but the project branch could not follow {base} yet. See to the task that merges {base}, or to its checks; then press Retry."
+                    "Its pull request was merged, but the project branch could not follow {base} yet. Finish the task that merges {base}, or fix its checks; then press Retry."
                 ),
                 _ => format!(
-                    "Its pull request was merged, but the upstream of {base} has neither {} nor the same changes. If somebody changed the work there, \
+                    "Its pull request was merged, but the upstream of {base} has neither {} nor the same changes. If someone changed the work there, \
                      finish the card without a merge; otherwise press Retry once {base} has it.",
                     short(sha)
                 ),

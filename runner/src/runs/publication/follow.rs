@@ -65,7 +65,8 @@ pub(super) async fn follow_tasks(db: &Db, tools: &Tools, unanswered: &mut HashMa
         tracing::warn!(task = %id, %error, "the pull request was not followed; that is tried again");
         let since = *unanswered.entry(id.clone()).or_insert_with(Instant::now);
         if since.elapsed() >= limit && db.card(&id).await?.attention.is_none() {
-            let detail = format!("Its pull request cannot be read: {error}. It is asked again each minute. Press Retry once that is repaired.");
+            let detail =
+                format!("Its pull request cannot be read: {error}. The board tries again every minute. Press Retry once the cause is fixed.");
             db.request_attention(&id, AttentionKind::PullRequest, &detail).await?;
         }
     }

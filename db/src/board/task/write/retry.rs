@@ -77,7 +77,7 @@ async fn find_checkpoint(tx: &mut Tx, task: &Task, options: &RetryOptions, wante
         _ => {
             let hint =
                 format!("Use the \"sha\" of a checkpoint in `GET /api/tasks/{}/runs`, or its first {MIN_ABBREVIATION} characters.", task.card.id);
-            Err(Refusal::invalid("checkpoint", format!("\"{wanted}\" names no checkpoint of this task"), hint).into())
+            Err(Refusal::invalid("checkpoint", format!("\"{wanted}\" is not a checkpoint of this task"), hint).into())
         }
     }
 }

@@ -193,7 +193,7 @@ async fn closed_pull_request_needs_a_person_and_is_forgotten_then() {
     let published = Published::opened().await;
     published.view("CLOSED", "");
     let status = published.follow_once().await;
-    assert_eq!((status.state, status.needs_you.as_deref()), (PullRequestState::Closed, Some("somebody closed it without merging it")));
+    assert_eq!((status.state, status.needs_you.as_deref()), (PullRequestState::Closed, Some("someone closed it without merging it")));
     assert!(published.pushed().is_some(), "its branch stays");
     let db = &published.board.db;
     assert_eq!(db.followed_projects().await.unwrap(), []);

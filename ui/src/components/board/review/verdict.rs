@@ -104,7 +104,7 @@ fn OwnComments() -> impl IntoView {
         <Show when=move || !earlier.with(Vec::is_empty)>
             <section aria-label="Your comments on an earlier commit">
                 <h2>"On an earlier commit"</h2>
-                <p class="soft small-text">"They are sent too, with their commit. Remove what is settled."</p>
+                <p class="soft small-text">"They are sent too, with their commit. Remove those that no longer apply."</p>
                 <ul class="own-comments">{move || list(earlier.get())}</ul>
             </section>
         </Show>
