@@ -50,7 +50,7 @@ pub(crate) fn SettingList(view: SettingsView, page: SettingsPage) -> impl IntoVi
 #[component]
 fn FileHint(file: Option<String>, is_named: bool) -> impl IntoView {
     let (place, named) = match file {
-        Some(file) => (view! { <code class="path">{file}</code> }.into_any(), if is_named { ", which --config names" } else { "" }),
+        Some(file) => (view! { <code class="path">{file}</code> }.into_any(), if is_named { ", given with --config" } else { "" }),
         None => (view! { <code class="path">"~/.config/vibe-relay/vibe-relay.config.json"</code> }.into_any(), ", which does not exist yet"),
     };
     view! {

@@ -255,7 +255,7 @@ fn Repositories() -> impl IntoView {
             ("Project branch".to_owned(), format!("`{}`", project.integration_branch)),
             ("Worktrees".to_owned(), prepares(&project.profile)),
             ("Checks".to_owned(), Some(checks_sentence(&project.profile)).filter(|words| !words.is_empty()).unwrap_or_else(|| "none".to_owned())),
-            ("Allowed in a jail".to_owned(), if access.is_empty() { "nothing more than usual".to_owned() } else { access.join(", ") }),
+            ("Allowed in a jail".to_owned(), if access.is_empty() { "no additional paths or hosts".to_owned() } else { access.join(", ") }),
         ]
     };
     let editing = RwSignal::new(None::<Project>);

@@ -266,7 +266,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                     />
                     <TextField id="project-issue" label="Issue (optional)" value=issue max_length=500 placeholder="7, or its address" autofocus=false />
                     <Show when=move || has_text(issue)>
-                        <p class="hint">"Its text becomes the goal, after what you wrote, and is marked as written by someone else. Without a title, the project gets that of the issue. The pull request of the project closes the issue."</p>
+                        <p class="hint">"Its text is added to your goal and marked as written by someone else. Without a title, the project takes the title of the issue. The pull request of the project closes the issue."</p>
                     </Show>
                     <label class="choice">
                         <input type="checkbox" bind:checked=needs_approval />

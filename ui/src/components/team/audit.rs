@@ -153,7 +153,7 @@ fn Chain() -> impl IntoView {
     };
     view! {
         <p class="soft small-text">
-            "Each change with its participant and credential, and each refusal. The hash of a row covers the row before it, so a changed or missing one is found."
+            "Each change with its participant and credential, and each refusal. The hash of a row covers the row before it, so a changed or missing row is detected."
         </p>
         <p class="row audit-chain">
             <button type="button" class="button small" disabled=is_checking on:click=check>"Check the chain"</button>

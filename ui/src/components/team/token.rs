@@ -48,7 +48,7 @@ pub(crate) fn Tokens(
                 </For>
             </ul>
             {more}
-            <p class="faint small-text">"With admin, an agent reads session messages for admins. It does not get the rights of a person. " <code>"vibe-relay token"</code> " creates tokens and sets when they expire."</p>
+            <p class="faint small-text">"With admin, an agent can read session messages for admins. It does not receive the rights of a person. " <code>"vibe-relay token"</code> " creates tokens and sets when they expire."</p>
         </section>
     }
     .into_any()

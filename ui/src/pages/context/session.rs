@@ -146,7 +146,7 @@ fn SessionRow(session: ContextSession, selected: Memo<Option<ContextSessionId>>)
 /// The name of a session in lists.
 fn title(session: &ContextSession) -> String {
     match session.kind {
-        SessionKind::Project => "Blackboard of the project".to_owned(),
+        SessionKind::Project => "Session of the project".to_owned(),
         SessionKind::Plan | SessionKind::Shared => session.purpose.clone(),
     }
 }
@@ -244,7 +244,7 @@ mod tests {
     fn sessions_have_a_name_and_say_whether_they_are_closed() {
         assert_eq!(
             (title(&session(SessionKind::Project, true)), about(&session(SessionKind::Plan, true))),
-            ("Blackboard of the project".to_owned(), "plan".to_owned())
+            ("Session of the project".to_owned(), "plan".to_owned())
         );
         assert_eq!(title(&session(SessionKind::Shared, false)), "Fonts");
     }
