@@ -136,7 +136,7 @@ async fn start_due_round(tx: &mut Tx, plan: &TaskId) -> Result<()> {
         project: root.project_id,
         parent: None,
         fields: TaskFields {
-            title: format!("Look at the whole: {}", root.title),
+            title: format!("Check the result: {}", root.title),
             description: Some(format!("Round {round}. Every task of {plan} is finished: judge the project branch as a whole.")),
             ..TaskFields::default()
         },

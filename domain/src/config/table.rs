@@ -320,7 +320,7 @@ pub const TABLE: &[Row] = &[
         Page::Roles,
         values("string or `null`", "path", "an existing folder"),
         "none",
-        "a folder whose files replace what agents are told: roles, reminders, protocol and the rest, each named as in `agents/`, see [Prompts](environment.md#prompts)",
+        "a folder whose files replace the texts for agents: roles, reminders, protocol and the rest, each named as in `agents/`, see [Prompts](environment.md#prompts)",
     ),
     restart(
         "model_restrictions.ROLE",

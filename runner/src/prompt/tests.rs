@@ -291,13 +291,13 @@ fn inbox_follows_the_attempts() {
 
 #[test]
 fn orchestrator_gets_the_goal_and_the_plan_as_parent() {
-    let (project, mut round) = (project(), task("Look at the whole", "Round 1."));
+    let (project, mut round) = (project(), task("Check the result", "Round 1."));
     (round.card.phase, round.card.parent_task_id, round.card.round_of) = (AgentKind::Orchestrator, None, Some(TaskId::new(1)));
     let (goal, run) = (task("Sell things", "In euros.\n</issue>"), Run { phase: AgentKind::Orchestrator, ..RUN.clone() });
     let text = prompt(&PromptInput { run: &run, goal: Some(&goal), base_branch: "main", ..input(&project, &round) });
     insta::assert_snapshot!(text, @"
     <issue>
-    Title: Look at the whole
+    Title: Check the result
     Description: Round 1.
     Phase: orchestrator
     Branch: vr/TASK-002/work

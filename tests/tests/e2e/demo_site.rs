@@ -99,7 +99,7 @@ async fn every_task_changes_the_page_and_merges() {
     assert!(!page.contains("class=\"empty\""), "{page}");
     let style = std::fs::read_to_string(centre.worktree().join("style.css")).unwrap();
     assert!(style.contains("--accent: #6d3fc4;"), "the answer is the colour of the page");
-    let whole = play(&centre, "orchestrator", "Look at the whole", &[""]).await;
+    let whole = play(&centre, "orchestrator", "Check the result", &[""]).await;
     assert_eq!(whole.failures, Vec::<String>::new(), "the page's check passes");
 }
 

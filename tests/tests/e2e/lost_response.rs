@@ -63,7 +63,7 @@ async fn plan_is_created_once(mut server: TestServer, moment: KillMoment) {
 
     let board = server.until(&project, "the project is complete", complete).await;
     let titles: Vec<&str> = board.cards.iter().map(|card| card.title.as_str()).collect();
-    assert_eq!(titles, ["Letters", "Write alpha", "Write beta", "Look at the whole: Letters"], "exactly one set of children");
+    assert_eq!(titles, ["Letters", "Write alpha", "Write beta", "Check the result: Letters"], "exactly one set of children");
     let created = server.events(&project).await.unwrap().into_iter().filter(|envelope| envelope.event == TaskEvent::Created {}.into());
     assert_eq!(created.count(), 4, "no task was created and removed");
 

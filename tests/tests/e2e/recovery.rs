@@ -133,7 +133,7 @@ impl BothAtWork {
 
     async fn ends_as_it_would_have(&self, server: &TestServer) {
         let board = server.until(&self.project, "the project is complete", complete).await;
-        assert_eq!(board.cards.len(), 4, "the plan, two tasks and a look at the whole");
+        assert_eq!(board.cards.len(), 4, "the plan, two tasks and a check of the result");
         for (task, run) in &self.runs {
             let runs = server.runs(task).await.unwrap();
             let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();

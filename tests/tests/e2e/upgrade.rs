@@ -62,7 +62,7 @@ async fn upgrade_while_agents_work_starts_no_foreign_shim() {
     for task in ["TASK-002", "TASK-003"] {
         support::open(&server, task);
     }
-    // Reviews and a look at the whole start after the upgrade.
+    // Reviews and a check of the result start after the upgrade.
     let board = server.until(&project, "the project is complete", complete).await;
     for card in &board.cards {
         let failed = server.runs(&card.id).await.unwrap().into_iter().find(|run| run.failure.is_some());

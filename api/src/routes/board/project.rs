@@ -104,7 +104,7 @@ pub(crate) async fn get_project(State(state): State<AppState>, Id(id): Id<Projec
     path = "/api/projects/{id}",
     params(("id" = ProjectId, Path)),
     request_body = ProjectPatch,
-    responses((status = 200, body = Project), (status = 409, description = "Tasks are to have pull requests, and merged work is not landed."))
+    responses((status = 200, body = Project), (status = 409, description = "Tasks would have pull requests, but merged work is not landed."))
 )]
 pub(crate) async fn edit_project(
     State(state): State<AppState>,

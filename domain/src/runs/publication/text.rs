@@ -25,7 +25,7 @@ pub fn pull_request_text(project: &Project, tasks: &[Card], closing: &[String]) 
     }
     let tasks = format!("## Tasks\n\n{}", list.join("\n"));
     let end = format!(
-        "Each task was reviewed and merged on the board of vibe-relay, project {}. Failed checks, reviews, and comments that begin with \
+        "Each task was reviewed and merged on a vibe-relay board, project {}. Failed checks, reviews, and comments that begin with \
          `{REQUEST_MARK}` go back to its coders.",
         project.id
     );
@@ -46,7 +46,7 @@ pub fn task_pull_request_text(card: &Card, description: Option<&str>, comments: 
     let judged = (!judged.is_empty()).then(|| format!("## Review and checks\n\n{}", judged.join("\n")));
     let closing = (!closing.is_empty()).then(|| closing.join("\n"));
     let end = format!(
-        "This is {} of project {} on a board of vibe-relay, and done there when it is merged here. Failed checks, reviews, and comments that \
+        "This is {} of project {} on a vibe-relay board. The task is done when this is merged. Failed checks, reviews, and comments that \
          begin with `{REQUEST_MARK}` go back to its coder.",
         card.id, card.project_id
     );
@@ -122,7 +122,7 @@ mod tests {
 
         Closes #7
 
-        Each task was reviewed and merged on the board of vibe-relay, project PROJ-001. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coders.
+        Each task was reviewed and merged on a vibe-relay board, project PROJ-001. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coders.
         ");
         let many: Vec<Card> = (1..=103).map(task).collect();
         let text = pull_request_text(&project(), &many, &[]);
@@ -182,7 +182,7 @@ mod tests {
 
         Closes #7
 
-        This is TASK-002 of project PROJ-001 on a board of vibe-relay, and done there when it is merged here. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coder.
+        This is TASK-002 of project PROJ-001 on a vibe-relay board. The task is done when this is merged. Failed checks, reviews, and comments that begin with `/vibe-relay` go back to its coder.
         ");
         let many: Vec<Comment> = (0..9).map(|number| comment(AuthorRole::Coder, &format!("word {number}"))).collect();
         let text = task_pull_request_text(&task, None, &many, &[]);

@@ -78,7 +78,7 @@ fn judge(name: &str, value: &str, service: Option<&str>) -> SignInState {
         // A bearer token of a gateway may have any form.
         "ANTHROPIC_AUTH_TOKEN" => SignInState::Unverified(format!("{name} is set; only a request shows whether it is accepted")),
         _ if !is_formed => SignInState::Malformed(format!(
-            "{name} is set, but it is not a key of Anthropic: those begin with {KEY_PREFIX} and have at least {MIN_KEY} characters, and this one \
+            "{name} is set, but it is not an Anthropic key: those begin with {KEY_PREFIX} and have at least {MIN_KEY} characters, and this one \
              has {}. Set a key from https://console.anthropic.com/settings/keys or a token from `claude setup-token`, or unset the variable and \
              sign in with `claude`.",
             value.chars().count(),

@@ -99,7 +99,7 @@ fn basis(map: &HeatMap) -> String {
         (count, true) => format!("The last {count} tasks"),
     };
     format!(
-        "Sizes are those of the files, colours come from runs, comments, updates, send-backs, conflicts and cost. {tasks} of the last 30 days.{without}"
+        "Sizes are those of the files; colours come from runs, comments, updates, send-backs, conflicts and cost. {tasks} of the last 30 days.{without}"
     )
 }
 
