@@ -18,7 +18,7 @@ pub(crate) async fn delete_with_a_checkout(browser: &Browser, server: &TestServe
     let folder = Path::new(&worktree).parent().unwrap().to_owned();
     assert!(folder.ends_with(project.as_str()) && Path::new(&worktree).exists());
     browser.press("More about the project").await;
-    browser.press("Delete…for good").await;
+    browser.press("Delete…permanently").await;
     browser.fill("#delete-title", "letter").await;
     browser.has("dialog [type=submit]:disabled").await;
     browser.fill("#delete-title", "Letters").await;
