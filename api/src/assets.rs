@@ -6,12 +6,29 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::headers::{ETag, HeaderMapExt, IfNoneMatch};
-use embed::Asset;
 
 use crate::error::Error;
 use crate::guard::Site;
 use crate::sign_in::board_url;
 use crate::state::AppState;
+
+/// One file of the board.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// The path below the server's root, such as `/assets/board-0123456789abcdef.js`.
+    pub path: &'static str,
+    pub content_type: &'static str,
+    pub bytes: &'static [u8],
+    /// The same bytes compressed for `Content-Encoding: br`.
+    pub brotli: Option<&'static [u8]>,
+    /// A strong entity tag, with its quotes.
+    pub etag: &'static str,
+    /// Whether the name changes with the content, so that browsers may cache the file forever.
+    pub immutable: bool,
+}
+
+/// The path of the page, which is sent for every address of the board, because the board reads the address itself.
+const PAGE: &str = "/";
 
 /// Below these prefixes an unknown address is an error, not a page of the board.
 const RESERVED_PREFIXES: [&str; 5] = ["/api", "/mcp", "/.well-known", "/assets", "/demo"];
@@ -21,10 +38,10 @@ const RESERVED_PREFIXES: [&str; 5] = ["/api", "/mcp", "/.well-known", "/assets",
 /// A browser that opens a page under another name is sent to the board's, because only there it can be signed in.
 pub(crate) async fn page(State(state): State<AppState>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
-    let found = match embed::asset(path) {
+    let found = match asset(state.assets, path) {
         Some(asset) => Some(asset),
         None if RESERVED_PREFIXES.iter().any(|folder| is_below(path, folder)) => None,
-        None => embed::index(),
+        None => asset(state.assets, PAGE),
     };
     let Some(asset) = found else { return Error::NoSuchPath(path.to_owned()).into_response() };
     if method != Method::GET && method != Method::HEAD {
@@ -40,10 +57,14 @@ pub(crate) async fn page(State(state): State<AppState>, method: Method, uri: Uri
 }
 
 /// The page of the board, which explains a refused sign-in, unless the program was built without it.
-pub(crate) fn board(headers: &HeaderMap) -> Option<Response> {
+pub(crate) fn board(assets: &'static [Asset], headers: &HeaderMap) -> Option<Response> {
     // Without the condition of a cached copy, because the status is not that of the page.
     let accepted = headers.get(header::ACCEPT_ENCODING).map(|coding| (header::ACCEPT_ENCODING, coding.clone()));
-    embed::index().map(|index| answer(index, &accepted.into_iter().collect()))
+    asset(assets, PAGE).map(|page| answer(page, &accepted.into_iter().collect()))
+}
+
+fn asset(assets: &'static [Asset], path: &str) -> Option<&'static Asset> {
+    assets.iter().find(|asset| asset.path == path)
 }
 
 fn is_below(path: &str, folder: &str) -> bool {

@@ -27,6 +27,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use assets::Asset;
 pub use routes::router;
 pub use serve::{raise_file_limit, serve};
 pub use sign_in::SignIn;

@@ -20,6 +20,7 @@ use repo::GitUpdate;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::assets::Asset;
 use crate::sign_in::SignIn;
 
 /// Stores a token.
@@ -53,6 +54,8 @@ pub struct AppState {
     pub config: watch::Receiver<LiveConfig>,
     /// The port of the listener, which is part of every accepted `Host` and `Origin`.
     pub port: u16,
+    /// The files of the board, which are compiled into the program after this crate.
+    pub assets: &'static [Asset],
     pub sign_in: SignIn,
     /// Writes a new permanent token of the human to where programs find it.
     pub save_token: Arc<SaveToken>,

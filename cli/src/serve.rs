@@ -88,6 +88,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         db: db.clone(),
         config: live.clone(),
         port,
+        assets: embed::ASSETS,
         sign_in: sign_in.clone(),
         save_token: Arc::new({
             let path = settings::token_file(&config);

@@ -73,7 +73,7 @@ pub(crate) async fn sign_in(
     if guard::has_session_cookie(&headers, state.port) {
         return Ok(Redirect::to(if is_https { "/needs-you" } else { "/" }).into_response());
     }
-    let mut answer = assets::board(&headers).unwrap_or_else(|| Html(EXPIRED).into_response());
+    let mut answer = assets::board(state.assets, &headers).unwrap_or_else(|| Html(EXPIRED).into_response());
     *answer.status_mut() = StatusCode::UNAUTHORIZED;
     Ok(answer)
 }

@@ -38,13 +38,23 @@ use crate::openapi::Access;
 use crate::routes::DOCUMENT;
 use crate::sign_in::cookie_name;
 use crate::testing::{Response, ResponseValidator};
-use crate::{AppState, ImportIssue, Publish, SignIn, router};
+use crate::{AppState, Asset, ImportIssue, Publish, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
 /// The host name that a browser uses for the same server.
 pub(super) const BOARD: &str = "vibe-relay.localhost:9400";
 pub(super) const TOKEN: &str = "the-humans-token";
+
+/// The page without the board's code.
+static ASSETS: [Asset; 1] = [Asset {
+    path: "/",
+    content_type: "text/html; charset=utf-8",
+    bytes: b"<!doctype html><title>vibe-relay</title>",
+    brotli: None,
+    etag: "\"0123\"",
+    immutable: false,
+}];
 
 /// Shared by all tests, because compiling the schemas takes a while.
 pub(super) static VALIDATOR: LazyLock<ResponseValidator> = LazyLock::new(|| ResponseValidator::new(document()));
@@ -155,6 +165,7 @@ impl TestServer {
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
+            assets: &ASSETS,
             sign_in: SignIn::default(),
             save_token: Arc::new(|_| Ok(())),
             activity: watch::Sender::default(),

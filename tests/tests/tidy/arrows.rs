@@ -1,20 +1,20 @@
-//! Which crate may lean on which, and which library belongs to which crate. The compiler proves that nothing else is used, because a
-//! crate cannot name what its manifest does not; so it is enough to read the manifests.
+//! Which crate may depend on which, and which library belongs to which crate. It is enough to read the manifests, because a crate can use
+//! only what its manifest names.
 
 use crate::source::{none, read};
 
-/// The workspace: every crate with those that it may lean on. No other arrow exists.
+/// The members of the workspace, each with the members that it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("db", &["domain"]),
     ("repo", &["domain"]),
-    ("api", &["domain", "db", "repo", "embed"]),
+    ("api", &["domain", "db", "repo"]),
     ("mcp", &["domain", "db", "repo"]),
     ("runner", &["domain", "db", "repo"]),
     ("ui", &["domain"]),
-    ("ui/embed", &["toolchain"]),
+    ("ui/embed", &["api", "toolchain"]),
     ("ui/toolchain", &[]),
-    ("cli", &["domain", "db", "repo", "api", "mcp", "runner"]),
+    ("cli", &["domain", "db", "repo", "api", "mcp", "runner", "ui/embed"]),
     // `api` for the check of responses against the OpenAPI document.
     ("tests", &["domain", "db", "repo", "api", "cli"]),
 ];
@@ -72,7 +72,7 @@ fn manifest(folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn crates_lean_on_nothing_but_what_the_list_says() {
+fn crates_depend_only_on_listed_crates() {
     let members = read("Cargo.toml").lines().find(|line| line.starts_with("members")).unwrap().to_owned();
     let listed: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
     let known: Vec<&str> = CRATES.iter().map(|(folder, _)| *folder).collect();
@@ -84,7 +84,7 @@ fn crates_lean_on_nothing_but_what_the_list_says() {
         let wrong = manifest(folder).into_iter().filter(|name| crates.contains(&name.as_str()) && !allowed.contains(&name.as_str()));
         found.extend(wrong.map(|name| format!("{folder} → {name}")));
     }
-    none("no such arrow exists", found);
+    none("these dependencies are not allowed", found);
 }
 
 #[test]
@@ -99,13 +99,13 @@ fn libraries_stay_in_their_crates() {
         let unused = owners.iter().filter(|owner| !manifest(owner).iter().any(|name| name == library));
         found.extend(unused.map(|owner| format!("{owner} is listed for {library} and does not use it")));
     }
-    none("a library belongs to one crate", found);
+    none("a library is used in its crates only", found);
 }
 
 #[test]
-fn what_is_pure_leans_on_nothing_that_acts() {
+fn pure_crates_depend_on_no_library_that_acts() {
     let wrong = manifest("domain").into_iter().filter(|name| PURE.contains(&name.as_str()));
-    none("domain does no I/O, reads no clock and rolls no dice", wrong.collect());
+    none("domain does no I/O, and has no clock and no random numbers", wrong.collect());
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl Board {
             db: db.clone(),
             config: watch::Sender::new(LiveConfig { config: config.clone(), notice: None }).subscribe(),
             port,
+            assets: &[],
             sign_in: SignIn::default(),
             save_token: Arc::new({
                 let path = settings::token_file(&config);
