@@ -235,7 +235,7 @@ impl Default for Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Port; default: 9400, or the next free one.
+    /// Port; default: that of the last start, at first 9400, or the next free one.
     #[arg(long)]
     pub(crate) port: Option<u16>,
     /// Do not open a browser.

@@ -44,7 +44,7 @@ impl Folders {
         let [config, data, state] = VARIABLES;
         let separate = Self { config: folder(config, ".config"), data: folder(data, ".local/share"), state: folder(state, ".local/state") };
         let single = home.join(SINGLE);
-        // An old installation must not seem empty because another board was started, nor a new one because somebody created the old folder.
+        // An old installation must not seem empty because another board was started, nor a new one because someone created the old folder.
         let is_old = exists(&single.join(DATABASE)) || exists(&single.join(CONFIG_FILE));
         if !is_old && (exists(&separate.data.join(DATABASE)) || !exists(&single)) {
             return separate;

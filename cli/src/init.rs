@@ -41,7 +41,7 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     }
     files.push(file);
     output::list(&files, "", |file| format!("{:7} {}", if file.written { "written" } else { "kept" }, file.path.display()));
-    output::hint("Next: `vibe-relay serve` in this folder. docs/configuration.md lists every setting.");
+    output::hint("Next: `vibe-relay serve` in this folder. Every setting: https://github.com/vibe-relay/vibe-relay/blob/main/docs/configuration.md");
     Ok(())
 }
 

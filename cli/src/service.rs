@@ -18,7 +18,7 @@ use crate::{folders, output, settings};
 pub(crate) enum Command {
     /// Start the board at login and after a crash. Repeat it after you move the program or the configuration.
     Install {
-        /// Port; default: 9400, or the next free one.
+        /// Port; default: that of the last start, at first 9400, or the next free one.
         #[arg(long)]
         port: Option<u16>,
     },

@@ -40,7 +40,9 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
     let complete = repositories.is_some();
     left.extend(repositories.into_iter().flatten().map(in_repository));
     output::list(&left, "vibe-relay has left nothing here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
-    output::hint("Nothing was removed. Stop the board first. `vibe-relay rescue list PROJECT` shows work that was never merged.");
+    output::hint(
+        "Nothing was removed. `vibe-relay rescue list PROJECT` shows work that was never merged. Stop the board before you remove anything.",
+    );
     match recorded {
         Err(error) => output::hint(format!("The database cannot be read, so worktrees are not listed: {error}.")),
         Ok(_) if !config.db_path.exists() && config.worktrees_path.exists() => {
@@ -50,7 +52,9 @@ pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
         Ok(_) => {}
     }
     if !complete {
-        output::hint("No board answers, so repositories with branches and worktrees of vibe-relay are not listed.");
+        output::hint(
+            "No board answers, so repositories with branches and worktrees of vibe-relay are not listed. Start it with `vibe-relay serve` and repeat this to see them.",
+        );
     }
     Ok(())
 }

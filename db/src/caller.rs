@@ -16,7 +16,7 @@ use domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// Somebody at the board, through a token or a browser session.
+    /// Someone at the board, through a token or a browser session.
     Person(PersonCaller),
     Runner,
     Run(RunCaller),

@@ -29,7 +29,7 @@ const MAX_CANDIDATES: u32 = 10_000;
 pub struct RetentionLimits {
     /// The age until which events, deliveries, messages, questions to oracles and results of checks are kept.
     pub keep: Duration,
-    /// The number of events that are kept even if they are younger.
+    /// The number of events that are kept. Older ones are removed whatever their age.
     pub max_events: u32,
 }
 

@@ -19,7 +19,7 @@ vocabulary! {
     AuditKind, "kind of audit row" {
         /// A change. The row was committed together with it.
         Write = "write",
-        /// Somebody with the permission read what is private to others.
+        /// Someone with the permission read what is private to others.
         Read = "read",
         /// A request of a known caller that was refused.
         Refusal = "refusal",

@@ -26,7 +26,7 @@ pub const MAX_BEHIND: u8 = 20;
 /// In how many places the order of the words is compared.
 const MAX_PHRASES: usize = 64;
 
-/// The words that somebody looks for.
+/// The words that someone looks for.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub terms: Vec<Term>,

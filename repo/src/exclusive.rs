@@ -31,7 +31,7 @@ pub async fn exclusive(git_dir: &Path) -> Result<OwnedMutexGuard<()>, RepoError>
 
 fn lock_of(git_dir: &Path) -> RepositoryLock {
     let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Keep only locks that somebody holds or awaits.
+    // Keep only locks that someone holds or awaits.
     locks.retain(|_, lock| Arc::strong_count(lock) > 1);
     locks.entry(git_dir.to_owned()).or_default().clone()
 }

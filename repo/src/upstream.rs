@@ -106,7 +106,7 @@ impl Repository {
         Ok(reference_target(&self.handle()?, &upstream_reference(branch))?.map(sha))
     }
 
-    /// Returns what the project branch at `project` lacks: the tip of the base branch, unless somebody removed commits from it since it was at
+    /// Returns what the project branch at `project` lacks: the tip of the base branch, unless someone removed commits from it since it was at
     /// `base_head`, and that of its upstream. One that contains the other stands for both.
     ///
     /// # Errors

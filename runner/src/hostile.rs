@@ -123,7 +123,7 @@ impl Hostile {
         self.board.clean(&task).await;
     }
 
-    /// Somebody else pushes to the base branch.
+    /// Someone else pushes to the base branch.
     async fn push(&self) -> String {
         write_in(&self.other, "theirs.txt", "theirs\n");
         let sha = commit_all_in(&self.other, "theirs");
@@ -144,7 +144,7 @@ impl Hostile {
         assert!(self.board.project().await.landed.is_some());
     }
 
-    /// Opens the pull request of one task, which somebody merges on the remote, and finishes the task.
+    /// Opens the pull request of one task, which someone merges on the remote, and finishes the task.
     async fn publish_task(&self) {
         let (db, project) = (&self.board.db, self.board.project().await);
         let profile = Profile { pull_requests: PullRequests::Task, ..project.profile };

@@ -23,7 +23,7 @@ use crate::warroom::{code_map, knowledge};
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Events that are kept even if they are younger than the configured age; together about a gigabyte.
+/// The number of events that are kept, together about a gigabyte. Older ones are removed even if they are younger than the configured age.
 const MAX_EVENTS: u32 = 1_000_000;
 /// Folders of each task that are kept whatever their age and size.
 const KEPT_FOLDERS_PER_TASK: u32 = 3;
@@ -153,7 +153,7 @@ pub(crate) async fn remove_project(context: &RunContext, project: &ProjectId) ->
         let removed = off_thread(move || remove_any(&left)).await.map_err(|error| error.to_string())?;
         removed.map_err(|error| format!("could not remove {shown}: {error}"))?;
     }
-    // Whatever else somebody put there stays.
+    // Whatever else someone put there stays.
     let _not_empty = off_thread(move || fs::remove_dir(checkouts)).await.map_err(|error| error.to_string())?;
     context.db.remove_deleted_project(project).await.map_err(|error| error.to_string())
 }

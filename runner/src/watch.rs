@@ -110,7 +110,7 @@ pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -
     }
 }
 
-/// Whether the card left the status in which a run of `phase` found it: the work is done, or somebody moved the card.
+/// Whether the card left the status in which a run of `phase` found it: the work is done, or someone moved the card.
 pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
     match phase {
         AgentKind::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),

@@ -40,7 +40,7 @@ const MEMORY_GOAL: u64 = 120;
 pub enum Destination {
     /// On the base branch that the person has checked out.
     Local,
-    /// By a pull request that somebody merges on its host.
+    /// By a pull request that someone merges on its host.
     PullRequest,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct ProjectData {
     has_messages: LiveList<bool>,
     /// Whether agents of the project use shared context.
     context: LiveList<bool>,
-    /// Whether somebody logged something, wrote a plan, set a zone or wrote something down.
+    /// Whether someone logged something, wrote a plan, set a zone or wrote something down.
     war_room: LiveList<bool>,
     pub(crate) usage: LiveList<ProjectUsage>,
     pub(crate) dialog: RwSignal<OpenDialog>,

@@ -36,7 +36,7 @@ impl SessionKey {
         [SOCKET_PROTOCOL.to_owned()].into_iter().chain(key).collect()
     }
 
-    /// Stores the key after the server accepted it. Anybody can make a link with some key, which must not replace the valid one. Without storage,
+    /// Stores the key after the server accepted it. Anyone can make a link with some key, which must not replace the valid one. Without storage,
     /// the key lasts until the page is closed.
     pub(crate) fn settle(&mut self) {
         if let (false, Some(value)) = (self.is_settled, &self.value) {

@@ -32,7 +32,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> Headers {
     pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
 }
 
-/// The attempts of somebody who has the cookies of a session and the key of another one: the cookies alone, each value as a bearer token, and
+/// The attempts of someone who has the cookies of a session and the key of another one: the cookies alone, each value as a bearer token, and
 /// guesses of the key.
 fn credentials(session: &Session, other: &Session) -> Vec<Headers> {
     let mut map = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! The rules of the war room at the routes: an agent cannot go around them with its token, and persons meet those that are for everybody.
+//! The rules of the war room at the routes: an agent cannot go around them with its token, and persons meet those that are for everyone.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};

@@ -40,7 +40,7 @@ impl DemoHuman {
     /// When the board refuses.
     pub(crate) async fn start(client: Client, workspace: &DemoWorkspace, exit: bool) -> Result<Self, CliError> {
         if !exit {
-            // The agents would be done before anybody looks.
+            // The agents would be done before anyone looks.
             let _paused: IgnoredAny = client.post("/api/pause", &json!({})).await?;
         }
         let goal =

@@ -46,7 +46,7 @@ pub(crate) async fn move_task(tx: &mut Tx, caller: &Caller, task: &Task, request
     }
     if let (Status::InReview, EvidenceResult::Evidence(evidence)) = (change.to, found) {
         tasks::record_changed_files(tx, &card.id, &evidence.changed_paths).await?;
-        claim::hand_in::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
+        claim::submission::compare_with_claims(tx, caller, task, &evidence.changed_paths).await?;
     }
     if change.to == Status::Cancelled && card.phase == AgentKind::Oracle {
         oracle::fail_open(tx, &card.id, &format!("its task {} was cancelled", card.id)).await?;

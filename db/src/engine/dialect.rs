@@ -39,7 +39,7 @@ pub(crate) fn options(path: &Path, durability: Durability) -> SqliteConnectOptio
         .disable_statement_logging()
 }
 
-/// A connection that only looks at a file and creates none next to it, unless somebody is writing to it.
+/// A connection that only looks at a file and creates none next to it, unless someone is writing to it.
 pub(crate) fn inspection_options(path: &Path) -> SqliteConnectOptions {
     // Recent commits may be in the write-ahead log only. Without that file nobody writes.
     let mut log = path.as_os_str().to_owned();

@@ -18,7 +18,7 @@ use crate::runs::run::row as runs;
 use crate::runs::run::write::{queue_message, set_waiting};
 
 impl Db {
-    /// Ends the current turn of a running agent. It goes on with `message`, or waits until somebody writes to it.
+    /// Ends the current turn of a running agent. It goes on with `message`, or waits until someone writes to it.
     ///
     /// # Errors
     /// When the text is invalid or the run has ended.

@@ -54,7 +54,7 @@ vocabulary! {
         Checks = "checks",
         /// A person interrupted its agent, which waits for a message.
         Interrupted = "interrupted",
-        /// Its pull request cannot be opened, or somebody has to look at it.
+        /// Its pull request cannot be opened, or someone has to look at it.
         PullRequest = "pull_request",
     }
 }

@@ -84,7 +84,7 @@ pub struct Project {
     /// The common `.git` folder. It is recorded when the project is created, so that agents cannot redirect it.
     pub git_dir: String,
     pub base_branch: String,
-    /// The newest tip of the base branch that held all earlier ones. Somebody removed those of its commits that the base branch now lacks.
+    /// The newest tip of the base branch that held all earlier ones. Someone removed those of its commits that the base branch now lacks.
     pub base_head: Sha,
     /// The project branch, into which approved work is merged.
     pub integration_branch: String,
@@ -246,7 +246,7 @@ events! {
         PullRequestNeedsYou "pull_request_needs_you" { pull_request: String, detail: String }
         /// The pull request was merged on its host, which lands its work there.
         PullRequestMerged "pull_request_merged" { pull_request: String, base_branch: String, sha: Sha, tasks: u32 }
-        /// Somebody closed the pull request without merging it.
+        /// Someone closed the pull request without merging it.
         PullRequestClosed "pull_request_closed" { pull_request: String }
         /// A person looked at the pull request.
         PullRequestSettled "pull_request_settled" { pull_request: String }

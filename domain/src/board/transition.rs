@@ -108,7 +108,7 @@ const ANY: &[AgentKind] = AgentKind::ALL;
 const CODER: &[AgentKind] = &[AgentKind::Coder];
 const PLANNING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 const ORACLE: &[AgentKind] = &[AgentKind::Oracle];
-/// Tasks that somebody planned. A question, and nobody else, brings the task of an oracle back.
+/// Tasks that someone planned. A question, and nobody else, brings the task of an oracle back.
 const PLANNED: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Reviewer, AgentKind::Orchestrator];
 
 /// Every legal move. A move from in_review to itself is an approval, and one from done to itself a verification.

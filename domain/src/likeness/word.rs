@@ -63,7 +63,7 @@ pub fn letters_of(word: &str) -> u64 {
     word.chars().fold(0, |set, letter| set | 1 << (u32::from(letter) % 64))
 }
 
-/// A word that somebody looks for.
+/// A word that someone looks for.
 #[derive(Debug, Clone)]
 pub struct Term {
     text: String,

@@ -26,7 +26,7 @@ impl Interrupt {
         Attention::new(AttentionKind::Interrupted, detail)
     }
 
-    /// Describes why its run ended before somebody wrote to it.
+    /// Describes why its run ended before someone wrote to it.
     pub fn end_sentence(&self) -> String {
         format!("{} interrupted it at {}, and it ended before anyone wrote to it", self.by, self.at.clock())
     }

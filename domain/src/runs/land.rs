@@ -54,7 +54,7 @@ pub struct LandingEvidence {
     pub commits: u32,
 }
 
-/// Commits that the base branch once had, that somebody removed from it, and that the project branch still holds.
+/// Commits that the base branch once had, that someone removed from it, and that the project branch still holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReturningCommits {
     pub total: u32,

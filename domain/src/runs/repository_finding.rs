@@ -74,7 +74,7 @@ pub enum RepositoryFact {
     SplitIndex,
     /// Commits are signed (`commit.gpgsign`).
     SignedCommits,
-    /// Hooks that run when somebody commits.
+    /// Hooks that run when someone commits.
     CommitHooks {
         hooks: Vec<String>,
     },

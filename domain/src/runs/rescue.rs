@@ -10,7 +10,7 @@ use crate::id::TaskId;
 use crate::runs::evidence::Sha;
 use crate::time::Timestamp;
 
-/// How long kept work stays. Somebody who misses it has noticed by then, and it would grow without an end.
+/// How long kept work stays. Someone who misses it has noticed by then, and it would grow without an end.
 pub const KEEP: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Work that a rescue ref keeps.

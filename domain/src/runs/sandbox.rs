@@ -25,8 +25,12 @@ impl SandboxTier {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::None => "agents run as you and can read and change whatever you can",
-            Self::Jail => "agents see only allowed parts of your home, and write only to their checkout and branch; the network is open",
-            Self::JailNet => "agents see only allowed parts of your home, write only to their checkout and branch, and reach only allowed hosts",
+            Self::Jail => {
+                "agents see only allowed parts of your home, and write only to their checkout, their branch, a /tmp of their own and caches of tools; the network is open"
+            }
+            Self::JailNet => {
+                "agents see only allowed parts of your home, write only to their checkout, their branch, a /tmp of their own and caches of tools, and reach only allowed hosts"
+            }
         }
     }
 }

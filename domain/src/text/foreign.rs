@@ -1,4 +1,4 @@
-//! Text that somebody outside of the board wrote, such as an issue or a comment on a pull request, as agents read it.
+//! Text that someone outside of the board wrote, such as an issue or a comment on a pull request, as agents read it.
 //!
 //! It is bounded, has no invisible characters, and is marked so that a model does not take it for an order of the board.
 

@@ -20,7 +20,7 @@ use crate::vocabulary::vocabulary;
 /// The longest reason of an order, in bytes.
 pub const MAX_NOTE_BYTES: usize = 500;
 
-/// An order as it was written, before anybody checks who gives it.
+/// An order as it was written, before anyone checks who gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TriggerText<'m> {
     pub word: TriggerWord,

@@ -50,7 +50,7 @@ pub struct NewZone {
     /// The name of an agent or a person.
     #[serde(default)]
     pub owner: Option<String>,
-    /// The name of an agent or a person, or `managed`: the runner starts an oracle of its own when somebody asks.
+    /// The name of an agent or a person, or `managed`: the runner starts an oracle of its own when someone asks.
     #[serde(default)]
     pub oracle: Option<String>,
 }

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 /// Whether agents of a project use shared context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContextUse {
-    /// Somebody wrote a message into a session.
+    /// Someone wrote a message into a session.
     pub messages: bool,
     /// An agent keeps a value.
     pub memory: bool,

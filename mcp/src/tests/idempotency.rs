@@ -52,7 +52,7 @@ async fn repeated_registration_keeps_the_name() {
         let token = found.data["token"].as_str().or(lost.data["token"].as_str()).unwrap();
         let mara = server.modern(token).await;
         done(&mara, "send", json!({"to_agent": "human", "message": "Here"})).await;
-        // A guest whose client counts in the same way gets no name that somebody has.
+        // A guest whose client counts in the same way gets no name that someone has.
         let stranger = server.client(&room, era).await;
         let other = named_call(&stranger, "register", wish, ID).await;
         assert_eq!((other.is_error, &other.data["code"]), (true, &json!("name-taken")), "{era:?}");

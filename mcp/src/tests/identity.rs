@@ -34,7 +34,7 @@ const JUDGED: u32 = 100_000;
 /// How many go through the whole server.
 const CARRIED_OUT: usize = 4_000;
 
-/// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
+/// Everyone who takes part in either project, by short and by full name, and those names that nobody may take.
 const NAMES: &[&str] = &[
     "human",
     "runner",
@@ -58,7 +58,7 @@ const NAMES: &[&str] = &[
     "",
 ];
 
-/// A name as somebody might claim it: right, in another spelling, or made up.
+/// A name as someone might claim it: right, in another spelling, or made up.
 fn claimed() -> impl Strategy<Value = Value> {
     let name = || select(NAMES);
     prop_oneof![
@@ -173,7 +173,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     board.reserve(&round, AgentKind::Orchestrator, Status::InProgress, None).await.token
 }
 
-/// Arguments that `tool` would take from somebody, marked with the number of the case.
+/// Arguments that `tool` would take from someone, marked with the number of the case.
 fn arguments(tool: &str, case: usize, pick: usize) -> Value {
     let mark = mark(case);
     // Tasks of earlier cases, because moving a task with a run ends that run.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::fixture::{Board, done};
 
 impl Board {
-    /// Tasks with long titles, assigned to somebody and under a goal.
+    /// Tasks with long titles, assigned to someone and under a goal.
     pub(super) async fn many_tasks(&self, count: usize, assignee: Option<&str>, goal: Option<&GoalId>) -> Vec<TaskId> {
         let mut tasks = Vec::new();
         for place in 0..count {

@@ -339,5 +339,5 @@ fn tip_before_a_landing_is_in_the_log_until_the_branch_moves_again() {
     land(&sample);
     assert_eq!(before(&sample), Some(base));
     sample.commit_on("main", &[("more", Some("more"))], "more");
-    assert_eq!(before(&sample), None, "somebody else moved it");
+    assert_eq!(before(&sample), None, "someone else moved it");
 }

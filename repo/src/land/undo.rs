@@ -19,7 +19,7 @@ pub struct UndoRequest<'a> {
     pub base_branch: &'a str,
     /// The project branch. It may be on a remote, because it keeps the commits.
     pub project_branch: &'a str,
-    /// Its tip, at which it is created again if somebody removed it after the landing. Otherwise no branch would have the commits.
+    /// Its tip, at which it is created again if someone removed it after the landing. Otherwise no branch would have the commits.
     pub tip: &'a Sha,
     /// The tip of the base branch after the landing.
     pub landed: &'a Sha,

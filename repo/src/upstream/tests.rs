@@ -115,7 +115,7 @@ fn project_branch_lacks_what_the_base_or_its_upstream_gained() {
     sample.set_branch("main", &merged);
     assert_eq!(lacking(&start), std::slice::from_ref(&merged), "the base has both");
     assert!(lacking(&merged).is_empty());
-    // Somebody removed commits from the base. The landing decides about them.
+    // Someone removed commits from the base. The landing decides about them.
     sample.set_branch("main", &start);
     assert!(repository.unmerged_base_tips(&ours, "main", &ours).unwrap().iter().all(|tip| *tip != start));
     let unrelated = sample.commit_as(&start, &[], "another history");

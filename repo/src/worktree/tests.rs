@@ -192,7 +192,7 @@ fn a_git_folder_created_inside_is_moved_aside() {
 #[test]
 fn an_unmanaged_folder_is_not_written_to() {
     let task = task();
-    write_in(&task.path, "somebody.txt", "mine\n");
+    write_in(&task.path, "someone.txt", "mine\n");
     assert_eq!(task.refusal(), "path-occupied");
     assert_eq!(fs::read_dir(&task.path).unwrap().count(), 1);
     assert!(!task.admin.exists());

@@ -1,4 +1,4 @@
-//! Chooses the tier of the next run. Pure. It never chooses a weaker tier than the one that somebody asked for.
+//! Chooses the tier of the next run. Pure. It never chooses a weaker tier than the one that someone asked for.
 
 use domain::config::Config;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};

@@ -144,7 +144,7 @@ async fn deleted_project_leaves_no_folder_of_checkouts() {
 }
 
 #[tokio::test]
-async fn file_of_somebody_else_beside_the_checkouts_stays() {
+async fn file_of_someone_else_beside_the_checkouts_stays() {
     let board = TestBoard::new().await;
     let project = board.project.id.clone();
     let note = checkout::folder_of(&board.config.worktrees_path, &project).join("note");

@@ -64,7 +64,7 @@ fn report(id: &ProjectId, followed: Result<Followed, CheckoutError>) -> Followed
         Ok(followed) => return followed,
         // The next step that needs the project branch asks the person about these.
         Err(CheckoutError::UnapprovedCommits(_)) => {}
-        // Somebody else was faster.
+        // Someone else was faster.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Followed::Interrupted,
         Err(error) => tracing::warn!(project = %id, %error, "the base branch was not followed; trying again later"),
     }

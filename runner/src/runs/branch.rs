@@ -94,7 +94,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
             let (record, name) = (record.clone(), name.clone());
             with_repository(git_dir, move |repository| {
                 let project = &record.project;
-                // A branch that somebody rewound keeps its record, so that landing can tell which commits it lost.
+                // A branch that someone rewound keeps its record, so that landing can tell which commits it lost.
                 let new_base = repository.moved_on(&project.base_branch, &project.base_head)?;
                 Ok((compare_with_record(repository, &record, &name)?, new_base))
             })

@@ -73,7 +73,7 @@ pub(crate) async fn merge_with(context: &RunContext, tools: &Tools, id: &TaskId)
         return Ok(());
     }
     let merged = match step.in_repository(Merging::Branch).await {
-        // Somebody moved the branch meanwhile. The task is still approved, so the next tick tries again.
+        // Someone moved the branch meanwhile. The task is still approved, so the next tick tries again.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Ok(()),
         merged => merged?,
     };

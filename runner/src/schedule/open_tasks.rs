@@ -213,7 +213,7 @@ impl<'a> Scheduler<'a> {
 fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
         (Status::InReview, _) => (1, AgentKind::Reviewer),
-        // Somebody at work waits for it.
+        // Someone at work waits for it.
         (_, AgentKind::Oracle) => (0, AgentKind::Oracle),
         (Status::InProgress, AgentKind::Coder) => (2, AgentKind::Coder),
         (_, AgentKind::Orchestrator) => (3, AgentKind::Orchestrator),

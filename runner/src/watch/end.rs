@@ -81,7 +81,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
     } else if card_has_moved(&card, run.phase) || (current.hand_over.is_none() && has_answered(context, run, failure).await?) {
         // The work is done, so a failure after it does not matter.
     } else if let Some(interrupt) = current.interrupt.as_ref().filter(|_| !has_asked) {
-        // However it exited. The store holds the task, because its agent was to do nothing until somebody wrote to it.
+        // However it exited. The store holds the task, because its agent was to do nothing until someone wrote to it.
         (end.class, end.error) = (EndClass::Stopped, Some(interrupt.end_sentence()));
     } else if has_asked || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
         end.class = EndClass::AwaitingAnswer;

@@ -12,7 +12,7 @@ const MAX_RETRY: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct DeliveryThrottle {
-    /// When somebody who is not a lead last interrupted the agent.
+    /// When someone who is not a lead last interrupted the agent.
     interrupted_at: Option<Instant>,
     /// Failed deliveries in a row, and when the next one is tried.
     failures: u32,

@@ -51,10 +51,10 @@ impl Remote {
     pub(super) fn push(&self, name: &str) -> io::Result<String> {
         let other = self.root.join("other");
         git(&other, &["pull", "-q", "--ff-only"])?;
-        fs::write(other.join(format!("{name}.md")), "Somebody else wrote it.\n")?;
+        fs::write(other.join(format!("{name}.md")), "Someone else wrote it.\n")?;
         fs::write(other.join("packages/app6/src/index.ts"), format!("export const begin = \"{name}\";\n"))?;
         git(&other, &["add", "-A"])?;
-        git(&other, &["commit", "-q", "-m", &format!("The {name} change of somebody else")])?;
+        git(&other, &["commit", "-q", "-m", &format!("The {name} change of someone else")])?;
         git(&other, &["push", "-q", "origin", "HEAD:main"])?;
         git(&other, &["rev-parse", "HEAD"])
     }

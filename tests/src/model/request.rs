@@ -65,7 +65,7 @@ fn user(content: &Value) -> Vec<Entry> {
     entries
 }
 
-/// The message in a tool result, which the program adds if somebody wrote meanwhile.
+/// The message in a tool result, which the program adds if someone wrote meanwhile.
 fn interruption(text: &str) -> Option<String> {
     let (_, message) = text.split_once("The user sent a new message while you were working:\n")?;
     Some(message.split("\n</system-reminder>").next().unwrap_or(message).to_owned())

@@ -61,7 +61,7 @@ async fn every_route_requires_the_human_token() {
     let tools = stranger.post(format!("{}/mcp", server.url)).header("accept", "application/json, text/event-stream").json(&json!({}));
     assert_eq!(server.refusal(tools).await.unwrap().code, "unauthorized");
     for open in ["/api/health", "/"] {
-        assert_eq!(stranger.get(format!("{}{open}", server.url)).send().await.unwrap().status(), StatusCode::OK, "{open} is for everybody");
+        assert_eq!(stranger.get(format!("{}{open}", server.url)).send().await.unwrap().status(), StatusCode::OK, "{open} is for everyone");
     }
     assert_eq!(server.task(&task).await.unwrap().task.card.run.unwrap().id, run, "nothing was done to the agent at work");
 }

@@ -17,7 +17,7 @@ const SCENARIO: &str = include_str!("../../scenarios/newcomer.json");
 
 const GREET: &str = "//! Greets people.\n\npub fn greet(name: &str) -> String {\n    format!(\"Hello, {name}!\")\n}\n";
 const GOAL: &str = "People choose the language in which the program greets them: English or German.";
-/// More files than anybody reads, as in a real repository.
+/// More files than anyone reads, as in a real repository.
 const OTHER_FILES: usize = 3_000;
 
 /// The longest way by Tab from one control of a page to another.

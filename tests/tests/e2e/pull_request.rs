@@ -99,7 +99,7 @@ async fn red_check_reopens_the_card_whose_file_it_names() {
     assert!(calls.contains("run view 42 --repo github.example/ann/site --log-failed\n"), "{calls}");
 }
 
-/// Somebody on the host squashes the pull request of a branch.
+/// Someone on the host squashes the pull request of a branch.
 fn squash_on_host(server: &TestServer, branch: &str) -> String {
     let (remote, clone) = (server.root().join("remote.git").display().to_string(), server.root().join("host"));
     if !clone.exists() {

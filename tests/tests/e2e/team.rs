@@ -204,12 +204,12 @@ async fn open_dialog_captures_shortcuts() {
 async fn goal_progress_follows_verified_tasks() {
     let (server, project, browser) = at_board().await;
     let [mara, ben, vera] = join(&server, &project, [("mara", "lead"), ("ben", "builder"), ("vera", "tester")]).await;
-    text(&server, &mara, "create_goal", json!({"title": "Everybody can sign in"})).await;
+    text(&server, &mara, "create_goal", json!({"title": "Everyone can sign in"})).await;
     for title in ["Build the form", "Build the door"] {
         let task = json!({"title": title, "assigned_to": "ben", "role_hat": "builder", "goal_id": "GOAL-001"});
         text(&server, &mara, "create_task", task).await;
     }
-    browser.shows(".goal-chip", "Everybody can sign in").await;
+    browser.shows(".goal-chip", "Everyone can sign in").await;
     tabs_are(&browser, "Board Team Messages Goals War room").await;
     browser.press("Goals").await;
     browser.shows(".entry", "0 of 2 verified").await;

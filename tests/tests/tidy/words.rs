@@ -18,7 +18,7 @@ const PHRASES: [&str; 15] = [
     r"\bin vain\b|\bworth nothing\b|\bsigns? of life\b|\bbelongs? into\b|\bput before the (?:person|human)\b",
     r"\b(?:is|are|was|were) (?:no|none) (?:agent|lead|json|use|asset|checkout|event|branch|name|path|route|port|object|text|tool|prompt)s?\b",
     r"\b(?:is|are) (?:waited|looked|asked|listened|cared) (?:for|at|after|into|about)\b",
-    r"\b(?:nobody|somebody|everybody) (?:of ours|from outside|else's|is there|is told|waits|listens)\b",
+    r"\b(?:somebody|everybody|anybody)\b|\bnobody (?:of ours|from outside|is there|is told|waits|listens)\b",
     r"\b(?:agents?|ones?|those) (?:from outside|of ours|that we run)\b",
     r"\b(?:vouch(?:es|ed)?|heard of|fell silent|falls? silent|gives? up on|given up)\b",
     r"\broom(?:'s)?[ -]token\b|\btoken of (?:a|the) room\b",

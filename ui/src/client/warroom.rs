@@ -30,7 +30,7 @@ struct Origin {
 }
 
 impl Client {
-    /// Whether somebody logged an entry, wrote the plan by hand, wrote something down or set a zone.
+    /// Whether someone logged an entry, wrote the plan by hand, wrote something down or set a zone.
     pub(crate) async fn uses_war_room(self, project: ProjectId) -> Result<bool, Failure> {
         let has_items = async |list: &str| -> Result<bool, Failure> {
             let newest: List<IgnoredAny> = self.get(&project_path(&project, list)).await?;

@@ -273,7 +273,7 @@ pub(crate) fn PaletteDialog(mode: Mode) -> impl IntoView {
     }
 }
 
-/// Asks the server for texts while somebody types. An answer to older words is dropped.
+/// Asks the server for texts while someone types. An answer to older words is dropped.
 fn search(typed: RwSignal<String>) -> RwSignal<Answer> {
     let client = Client::from_context();
     let (answer, newest) = (RwSignal::new(Answer::default()), StoredValue::new(0_u32));

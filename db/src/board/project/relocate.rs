@@ -32,7 +32,7 @@ impl Db {
         let mut commits = Vec::new();
         for found in &projects {
             let Project { base_branch, base_head, integration_branch, integration_head, .. } = row::project_of(found)?;
-            // The project branch holds the base, whose own record somebody may have removed by now.
+            // The project branch holds the base, whose own record someone may have removed by now.
             commits.push(match integration_head {
                 Some(sha) => KnownCommit { name: format!("the tip of {integration_branch}"), sha },
                 None => KnownCommit { name: format!("the tip of {base_branch}"), sha: base_head },

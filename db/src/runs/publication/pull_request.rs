@@ -111,7 +111,7 @@ impl Db {
         .await
     }
 
-    /// Records that somebody closed the pull request without merging it. A person has to look.
+    /// Records that someone closed the pull request without merging it. A person has to look.
     ///
     /// # Errors
     /// When the project has no publication.

@@ -107,7 +107,7 @@ impl Db {
         .await
     }
 
-    /// Records that the pull request of a task was merged on its host, or that somebody closed it, so that a person has to look.
+    /// Records that the pull request of a task was merged on its host, or that someone closed it, so that a person has to look.
     ///
     /// # Errors
     /// When the task no longer waits for its pull request.

@@ -39,7 +39,7 @@ async fn link(store: &Store, task: &TaskId, goal: &GoalId) {
 async fn goal_status_follows_its_tasks() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    let goal = goal(&store, "Everybody can sign in").await.id;
+    let goal = goal(&store, "Everyone can sign in").await.id;
     assert_eq!(goal.as_str(), "GOAL-001");
     let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
     link(&store, &one, &goal).await;
@@ -66,8 +66,8 @@ async fn goal_status_follows_its_tasks() {
     assert_eq!(
         goals,
         [
-            "runner: [GOAL] GOAL-001: Everybody can sign in is active again: not all of its tasks are verified.",
-            "lena: [GOAL] GOAL-001: Everybody can sign in is verified.",
+            "runner: [GOAL] GOAL-001: Everyone can sign in is active again: not all of its tasks are verified.",
+            "lena: [GOAL] GOAL-001: Everyone can sign in is verified.",
         ]
     );
     assert_eq!(messages_to(&store, "lena").await.iter().filter(|line| line.contains("signs it off with verify_goal")).count(), 2);

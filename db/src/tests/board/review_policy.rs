@@ -103,7 +103,7 @@ async fn policy_that_changes_ends_what_it_asked() {
     store.check_fold().await;
 }
 
-async fn hand_in(store: &Store, task: &TaskId, sha: &str) {
+async fn submit(store: &Store, task: &TaskId, sha: &str) {
     let found = EvidenceResult::Evidence(Evidence { head: sha.to_owned(), ..clean() });
     store.move_with(&Caller::owner(), task, Status::InReview, None, found).await.unwrap();
 }
@@ -113,7 +113,7 @@ async fn same_commit_that_only_the_runner_sent_back_needs_no_second_review() {
     let (store, task) = board(ReviewPolicy::Agent).await;
     reviewer_approves(&store, &task).await.unwrap();
     store.db.record_merge_failure(&task, "head", "`npm test` failed").await.unwrap();
-    hand_in(&store, &task, "head").await;
+    submit(&store, &task, "head").await;
     let card = store.card(&task).await;
     assert!(card.is_approved() && card.lacks_approval_of_a_person(), "{card:?}");
     let last = store.db.comments(&task).await.unwrap().pop().unwrap();
@@ -127,19 +127,19 @@ async fn approval_ends_with_another_commit_a_rejection_or_another_policy() {
     let (store, task) = board(ReviewPolicy::Agent).await;
     reviewer_approves(&store, &task).await.unwrap();
     store.db.record_merge_failure(&task, "head", "It conflicts").await.unwrap();
-    hand_in(&store, &task, "other").await;
+    submit(&store, &task, "other").await;
     assert!(!store.card(&task).await.is_approved(), "another commit");
 
     let sent_back = store.in_review("Two").await;
     reviewer_approves(&store, &sent_back).await.unwrap();
     store.move_with(&Caller::owner(), &sent_back, Status::InProgress, Some("Not so"), EvidenceResult::Nothing).await.unwrap();
-    hand_in(&store, &sent_back, "head").await;
+    submit(&store, &sent_back, "head").await;
     assert!(!store.card(&sent_back).await.is_approved(), "a person decided otherwise");
 
     let by_agent = store.in_review("Three").await;
     reviewer_approves(&store, &by_agent).await.unwrap();
     store.db.record_merge_failure(&by_agent, "head", "It conflicts").await.unwrap();
     set(&store, ReviewPolicy::Human).await;
-    hand_in(&store, &by_agent, "head").await;
+    submit(&store, &by_agent, "head").await;
     assert!(!store.card(&by_agent).await.is_approved(), "agents no longer approve there");
 }

@@ -271,7 +271,7 @@ async fn card_names_the_protected_paths_of_its_last_commit() {
     submit("two", None).await;
     assert_eq!(store.card(&task).await.protected_paths, None, "a new commit counts for itself");
 
-    // Somebody committed once more before the reviewer started.
+    // Someone committed once more before the reviewer started.
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "three").await;
     let found = EvidenceResult::Head(HeadEvidence { sha: "three".to_owned(), protected: workflow.clone() });
     store.move_with(&reviewer.caller, &task, Status::Done, None, found).await.unwrap();

@@ -115,7 +115,7 @@ async fn pages_and_filters_cover_the_log() {
     assert_eq!(code(store.db.check_audit(&coder).await), "human-only");
 }
 
-/// Changes the log of a copy as somebody could who has the file, and returns the first row that does not fit.
+/// Changes the log of a copy as someone could who has the file, and returns the first row that does not fit.
 async fn broken_by(statements: &[&str]) -> (i64, String) {
     let store = with_rows().await;
     let copy = store.folder.path().join("copy.db");

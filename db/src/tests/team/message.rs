@@ -52,8 +52,8 @@ async fn unknown_recipient_is_refused_with_similar_names() {
     assert_eq!(refused.hint(), "Did you mean blue/oleander? Call who to see all names.");
     let copied = NewMessage { cc: vec!["zzz".to_owned()], ..message("human", "Hello") };
     assert_eq!(code(store.db.send(&mara, &store.project, copied).await), "unknown-agent");
-    let everybody = NewMessage { cc: vec!["all".to_owned()], ..message("human", "Hello") };
-    assert_eq!(code(store.db.send(&mara, &store.project, everybody).await), "invalid");
+    let everyone = NewMessage { cc: vec!["all".to_owned()], ..message("human", "Hello") };
+    assert_eq!(code(store.db.send(&mara, &store.project, everyone).await), "invalid");
     assert_eq!(store.dump().await, before);
 }
 

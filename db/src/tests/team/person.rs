@@ -44,7 +44,7 @@ async fn first_start_makes_the_owner_and_later_ones_keep_the_name() {
     let store = Store::board().await;
     assert_eq!(store.db.persons().await.unwrap(), []);
     store.db.set_owner("Ann Example\n", "first").await.unwrap();
-    store.db.set_owner("Somebody", "second").await.unwrap();
+    store.db.set_owner("Someone", "second").await.unwrap();
     assert_eq!(names(&store.db.persons().await.unwrap()), [("Ann Example", PersonRole::Owner)]);
     assert_eq!(store.db.person(OWNER).await.unwrap().name, "Ann Example");
     let caller = store.db.caller("second").await.unwrap().unwrap();

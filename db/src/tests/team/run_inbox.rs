@@ -178,7 +178,7 @@ async fn sender_is_notified_once_when_recipient_is_gone() {
     store.move_with(&coder.caller, &task, Status::InReview, None, evidence()).await.unwrap();
     store.finish(&coder).await;
     let late = store.send(&ole, CODER, "Which port?").await.unwrap();
-    store.send(&ole, "all", "To everybody").await.unwrap();
+    store.send(&ole, "all", "To everyone").await.unwrap();
     store.send(&Caller::owner(), CODER, "And why?").await.unwrap();
     store.cancel(&task, "obsolete").await;
     let notice = format!("[UNDELIVERED] {CODER} is gone; your message #{} was not read", late.id);

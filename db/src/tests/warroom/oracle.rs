@@ -62,7 +62,7 @@ async fn question_reaches_the_oracle_and_its_reply_is_the_answer() {
     assert!(read[0].starts_with("Question about the zone audio. ") && read[0].ends_with("\n\nWho frees the buffer?"), "{read:?}");
     let report = ContextReport { context: "Audio".to_owned(), tokens_used: Some(80_000), tokens_limit: Some(200_000) };
     store.db.set_context(&ivy, &store.project, report).await.unwrap();
-    // Neither a message without the question, nor a reply of or to somebody else, is the answer.
+    // Neither a message without the question, nor a reply of or to someone else, is the answer.
     let mara = store.member("mara", &[]).await;
     store.send(&ivy, "coder-TASK-001", "One moment").await.unwrap();
     store.db.send(&ivy, &store.project, NewMessage { reply_to: Some(question.id), ..message("mara", "Do you know?") }).await.unwrap();

@@ -56,7 +56,7 @@ pub(super) async fn end(tx: &mut Tx, caller: &Caller, plan: &BattlePlan, status:
     Ok(())
 }
 
-/// Makes the open tasks of a planner the plan of the project, unless somebody wrote one.
+/// Makes the open tasks of a planner the plan of the project, unless someone wrote one.
 pub(crate) async fn follow_tasks(tx: &mut Tx, caller: &Caller, planning_task: &TaskId) -> Result<()> {
     let planner = tasks::task(&mut tx.connection, planning_task).await?;
     let project = &planner.card.project_id;

@@ -1,6 +1,6 @@
 //! Writes claims: grants a path, puts an agent in line, and passes released paths on. Must not know why a claim ends.
 
-pub(crate) mod hand_in;
+pub(crate) mod submission;
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;

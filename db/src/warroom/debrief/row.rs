@@ -12,7 +12,7 @@ use crate::error::Result;
 pub(crate) const OF_PROJECT: &str = "SELECT * FROM debriefs WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 /// Whether a debrief was filed in the session of a project `$1`.
 pub(crate) const FILED: &str = "SELECT EXISTS (SELECT 1 FROM debriefs WHERE project_id = $1 AND session_ended_at IS NULL)";
-/// The tasks of a project `$1` that somebody works on, or that an external agent was assigned. Other tasks wait for the next session.
+/// The tasks of a project `$1` that someone works on, or that an external agent was assigned. Other tasks wait for the next session.
 pub(crate) const OPEN: &str =
     "SELECT id FROM tasks WHERE project_id = $1 AND (status IN ('in_progress', 'in_review') OR (status = 'backlog' AND assigned_to IS NOT NULL))
    ORDER BY length(id), id";

@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::engine::column::{json, parsed};
 use crate::error::Result;
 
-/// The tasks of a project `$1` that somebody could begin.
+/// The tasks of a project `$1` that someone could begin.
 pub(crate) const AVAILABLE: &str = "SELECT id, files, description FROM tasks WHERE project_id = $1 AND status = 'backlog' AND assigned_to IS NULL";
 
 pub(super) async fn light(connection: &mut SqliteConnection, project: &ProjectId) -> Result<BTreeSet<TaskId>> {

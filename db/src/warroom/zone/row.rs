@@ -16,7 +16,7 @@ pub(crate) async fn of_project(connection: &mut SqliteConnection, project: &Proj
     sqlx::query(OF_PROJECT).bind(project.as_str()).fetch_all(connection).await?.iter().map(zone_of).collect()
 }
 
-/// Returns the task of the managed oracle of a zone, if somebody asked it.
+/// Returns the task of the managed oracle of a zone, if someone asked it.
 pub(crate) async fn oracle_task(connection: &mut SqliteConnection, project: &ProjectId, zone: &str) -> Result<Option<TaskId>> {
     let row = sqlx::query("SELECT task_id FROM zones WHERE project_id = $1 AND name = $2").bind(project.as_str()).bind(zone);
     row.fetch_optional(connection).await?.map_or(Ok(None), |row| optional(&row, "task_id"))

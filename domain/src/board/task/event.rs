@@ -30,11 +30,11 @@ events! {
         /// The assignee submitted a result.
         SubmissionStored "result_stored" {}
         Verified "task_verified" { by: String }
-        /// The session ended before anybody started the task, or a lead decided about the task.
+        /// The session ended before anyone started the task, or a lead decided about the task.
         Aged "task_aged" { old: Option<OldTask> }
         /// Its approved commit was pushed, and is under review as a pull request.
         Published "task_published" { pull_request: String, sha: Sha }
-        /// Its pull request was merged on its host, or somebody closed it.
+        /// Its pull request was merged on its host, or someone closed it.
         PullRequestEnded "task_pull_request_ended" { pull_request: String, state: PullRequestState }
         /// The task was linked to a goal, or unlinked.
         Linked "task_linked" { goal: Option<GoalId> }

@@ -55,7 +55,7 @@ impl IssueName {
     }
 }
 
-/// An issue as its host has it. Anybody may have written it.
+/// An issue as its host has it. Anyone may have written it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     pub address: String,

@@ -19,7 +19,7 @@ const LOG_CHARACTERS: usize = 6_000;
 const REMARK_CHARACTERS: usize = 8_000;
 /// Checks and remarks of one task. The others come with the next.
 const MAX_IN_A_TASK: usize = 20;
-/// Characters of a name that somebody outside chose.
+/// Characters of a name that someone outside chose.
 const NAME_CHARACTERS: usize = 100;
 
 vocabulary! {
@@ -105,7 +105,7 @@ pub enum NextStep {
     Wait,
     /// Its work is on the base branch of the remote.
     Merged,
-    /// Somebody closed it without merging.
+    /// Someone closed it without merging.
     Closed,
     /// These checks and remarks, by their keys, come back as a task.
     SendBack { seen: Vec<String>, checks: Vec<FailedCheck>, remarks: Vec<Remark> },

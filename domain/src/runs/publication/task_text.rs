@@ -1,4 +1,4 @@
-//! The text of a task that is made from the text of somebody outside. Must not know tasks, whose refusals know publications.
+//! The text of a task that is made from the text of someone outside. Must not know tasks, whose refusals know publications.
 
 /// A title and a description.
 #[derive(Debug, Clone, PartialEq, Eq)]

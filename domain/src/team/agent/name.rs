@@ -12,7 +12,7 @@ pub const HUMAN: &str = "human";
 /// The machine, which reports completed handshakes.
 pub const RUNNER: &str = "runner";
 
-/// The oracle of a zone that the runner starts when somebody asks.
+/// The oracle of a zone that the runner starts when someone asks.
 pub const MANAGED: &str = "managed";
 
 /// The maximum length of a name with its team, in bytes.

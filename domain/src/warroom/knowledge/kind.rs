@@ -10,7 +10,7 @@ vocabulary! {
     KnowledgeKind, "kind of knowledge" {
         /// A confirmed finding.
         Intel = "intel",
-        /// A hazard that somebody met.
+        /// A hazard that someone met.
         Trap = "trap",
         /// The notes of an agent for itself and its successors, confirmed or not.
         Note = "note",

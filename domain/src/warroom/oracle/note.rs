@@ -5,7 +5,7 @@
 use super::super::claim::ClaimPath;
 use crate::runs::evidence::Sha;
 
-/// The newest answer of a managed oracle to a question that somebody asks again.
+/// The newest answer of a managed oracle to a question that someone asks again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OracleNote {
     /// The earlier question.

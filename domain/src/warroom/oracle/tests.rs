@@ -48,7 +48,7 @@ fn each_oracle_of_the_named_zones_and_files_is_asked_once() {
 }
 
 #[test]
-fn question_without_anybody_to_ask_is_refused() {
+fn question_without_anyone_to_ask_is_refused() {
     let many = vec!["audio"; MAX_ASKED + 1];
     for (asker, asked, code) in [
         ("mara", vec!["docs"], "zone-without-oracle"),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::TestRepository;
 
-/// The landed tip of the project branch, a later one that changed the same line again, and a base to which somebody else added a file.
+/// The landed tip of the project branch, a later one that changed the same line again, and a base to which someone else added a file.
 struct Scene {
     sample: TestRepository,
     landed: Sha,
@@ -21,14 +21,14 @@ impl Scene {
         Self { sample, landed, later }
     }
 
-    /// The host adds the files of the landed work to the base as one commit, beside a change of somebody else.
+    /// The host adds the files of the landed work to the base as one commit, beside a change of someone else.
     fn squash(&self, menu: &str) -> Sha {
         self.sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
         self.sample.commit_on("main", &[("menu", Some(menu)), ("new", Some("new\n"))], "Work (#7)");
         self.sample.commit_on("main", &[("theirs", Some("y\n"))], "theirs again")
     }
 
-    /// The host repeats each commit of the landed work on the base, beside changes of somebody else.
+    /// The host repeats each commit of the landed work on the base, beside changes of someone else.
     fn rebase(&self, menu: &str) -> Sha {
         self.sample.commit_on("main", &[("theirs", Some("x\n"))], "theirs");
         self.sample.commit_on("main", &[("menu", Some("half\n"))], "Work");

@@ -48,7 +48,7 @@ impl Followed {
         Self { board: TestBoard::on(sample).await, other }
     }
 
-    /// Somebody else pushes to the upstream.
+    /// Someone else pushes to the upstream.
     async fn push(&self, path: &str, content: &str) -> Sha {
         write_in(&self.other, path, content);
         let sha = commit_all_in(&self.other, path);

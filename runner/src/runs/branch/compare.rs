@@ -17,7 +17,7 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
     let approved = |tip: Sha| Ok(BranchState { name: name.to_owned(), ours: tip, unapproved: None });
     let tip = match (repository.ref_sha(name)?, &project.integration_head) {
         (Some(tip), _) => tip,
-        // Somebody deleted the branch, but not what was merged.
+        // Someone deleted the branch, but not what was merged.
         (None, Some(recorded)) => {
             return repository.move_ref(name, None, recorded, "vibe-relay: restored").and_then(|()| approved(recorded.clone()));
         }
@@ -38,7 +38,7 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
     }
     let unapproved = UnapprovedCommits { branch: name.to_owned(), tip, recorded_tip: None, added: Vec::new(), lost: Vec::new() };
     if repository.tree_of(&recorded_tip).is_err() {
-        // Somebody removed it from the branch, and `git gc` deleted it long after.
+        // Someone removed it from the branch, and `git gc` deleted it long after.
         let added = repository.log(&base()?, &unapproved.tip, MAX_LISTED + 1)?;
         let ours = unapproved.tip.clone();
         return Ok(BranchState { name: name.to_owned(), ours, unapproved: Some(UnapprovedCommits { added, ..unapproved }) });

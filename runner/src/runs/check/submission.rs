@@ -29,7 +29,7 @@ pub(crate) async fn check_submission(context: &RunContext, id: &TaskId) -> Resul
         Verdict::Passed | Verdict::Unwanted => Ok(()),
         Verdict::NotRun { why } => Ok(request_repair(db, id, &why).await?),
         Verdict::Failed(failed) => match db.record_failed_checks(id, &sha, &text(&context.config().prompts, &sha, None, &failed)).await {
-            // Somebody moved the card meanwhile, and that decision stands.
+            // Someone moved the card meanwhile, and that decision stands.
             Err(db::Error::Refused(_)) => Ok(()),
             recorded => Ok(recorded.map(drop)?),
         },

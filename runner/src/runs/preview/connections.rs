@@ -1,4 +1,4 @@
-//! Whether anybody is connected to a port of this machine, as the kernel lists it. It must not connect itself.
+//! Whether anyone is connected to a port of this machine, as the kernel lists it. It must not connect itself.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ mod tests {
     fn connection_is_found_while_it_is_open() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(is_connected(port), Some(false), "somebody only listens");
+        assert_eq!(is_connected(port), Some(false), "someone only listens");
         let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
         assert_eq!(is_connected(port), Some(true));
         assert!(client.peer_addr().is_ok());

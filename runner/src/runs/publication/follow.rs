@@ -117,7 +117,7 @@ async fn ask_and_act(
         NextStep::Merged => {
             let merged = merged(db, project, (&news.head, &published.sha), target).await?;
             if let Some(git) = &tools.git {
-                // Somebody may have removed it already, and a branch that went on is kept.
+                // Someone may have removed it already, and a branch that went on is kept.
                 if let Err(output) = delete_branch(git, &carrier.folder, target, &news.head).await {
                     tracing::info!(branch = target.branch, output, "the branch of a merged pull request was not removed");
                 }

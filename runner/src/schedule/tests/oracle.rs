@@ -7,7 +7,7 @@ use domain::runs::parking::ParkReason::RateLimited;
 use super::scene::{at, scene, task};
 
 #[test]
-fn oracle_starts_first_because_somebody_waits_for_it() {
+fn oracle_starts_first_because_someone_waits_for_it() {
     let board = scene([task(1), task(2).status(InReview), task(3).phase(Planner), task(4).phase(Oracle), task(5).phase(Oracle).status(InProgress)]);
     assert_eq!(board.slots(2, 9).actions(), ["start oracle TASK-004 in backlog", "start oracle TASK-005 in in_progress"]);
 }

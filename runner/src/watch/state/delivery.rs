@@ -11,7 +11,7 @@ use crate::watch::hand_over::HandOver;
 use crate::watch::throttle::INTERRUPTION_INTERVAL;
 
 impl WatchState {
-    /// The human may have stopped the run, or somebody wrote to the agent.
+    /// The human may have stopped the run, or someone wrote to the agent.
     pub(super) fn deliver(&mut self, view: &StoreView, now: Instant) -> Vec<Effect> {
         if view.stop_requested {
             return self.terminate();

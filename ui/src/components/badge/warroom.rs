@@ -105,7 +105,7 @@ pub(crate) const fn plan_end_label(status: BattlePlanStatus) -> &'static str {
     }
 }
 
-/// Whether somebody continued the work.
+/// Whether someone continued the work.
 pub(crate) const fn handover_badge(handover: &Handover) -> (&'static str, Tone) {
     match (handover.automatic, handover.continued_at) {
         (true, _) => ("Recorded by the runner", Tone::Warn),

@@ -101,7 +101,7 @@ fn ReassignDialog(project: ProjectId, task: TaskId, agent: Option<String>, close
                 <AgentSelect
                     agents=Signal::derive(move || agents.get().map(names))
                     chosen=to
-                    none="No agent of yours is present. Start one and let it register, or press Finish, and the runner starts a coder."
+                    none="No external agent is online. Start one and let it register, or press Finish, and the runner starts a coder."
                 />
             </Form>
         </Dialog>

@@ -1,4 +1,4 @@
-//! The handovers of a project: what agents left to their successors, and whether somebody continued.
+//! The handovers of a project: what agents left to their successors, and whether someone continued.
 
 use domain::warroom::handover::Handover;
 use leptos::prelude::*;

@@ -66,7 +66,7 @@ mod tests {
         assert!(!last.is_over(start + 29 * MINUTE, || false));
         assert!(!last.is_over(start + 30 * MINUTE, || false), "exactly the limit");
         assert!(last.is_over(start + 30 * MINUTE + 6 * SECOND, || false));
-        assert!(!last.is_over(start + 31 * MINUTE, || true), "somebody came back");
+        assert!(!last.is_over(start + 31 * MINUTE, || true), "someone came back");
         assert!(!last.is_over(start + 61 * MINUTE, || false));
         last.used(start + 61 * MINUTE);
         assert!(!last.is_over(start + 91 * MINUTE, || false));

@@ -182,7 +182,7 @@ fn is_writer(association: &str) -> bool {
 }
 
 fn name_of(author: Option<&Author>) -> String {
-    author.map_or_else(|| "somebody".to_owned(), |author| author.login.clone())
+    author.map_or_else(|| "someone".to_owned(), |author| author.login.clone())
 }
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Pull requests of single tasks, with a bare remote that somebody else merges on, and a stand-in for `gh`.
+//! Pull requests of single tasks, with a bare remote that someone else merges on, and a stand-in for `gh`.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -159,7 +159,7 @@ async fn approved_task_is_pushed_and_opened_instead_of_merged() {
     assert!(!db.folder().join("publishing/TASK-001.git").exists(), "the folder of the push is removed");
 }
 
-/// Each way in which a host merges, with a commit of somebody else before it. The work changes the same line twice.
+/// Each way in which a host merges, with a commit of someone else before it. The work changes the same line twice.
 #[tokio::test]
 async fn task_is_done_once_the_base_has_its_work() {
     for how in [&["merge", "-q", "--no-ff", "-m", "Merge pull request #7"][..], &["merge", "-q", "--squash"], &["rebase", "-q", "origin/main"]] {
@@ -285,7 +285,7 @@ async fn merge_that_cannot_be_fetched_is_said_so() {
 async fn merge_that_the_base_does_not_have_finishes_nothing() {
     let by_task = ByTask::new().await;
     let task = by_task.opened(&[("menu.txt", "x")]).await;
-    // Somebody changed the work when it was squashed.
+    // Someone changed the work when it was squashed.
     by_task.others_push("menu.txt", "something else").await;
     by_task.answer(&task, "MERGED", "").await;
     let asked = by_task.step(&task.card.id).await;

@@ -65,7 +65,7 @@ impl fmt::Display for AskedZone {
     }
 }
 
-/// The zones that somebody else answers questions about.
+/// The zones that someone else answers questions about.
 fn offered(zones: Vec<Zone>) -> Vec<AskedZone> {
     let reader = Reader::current();
     let asked = zones.into_iter().filter_map(|zone| Some(AskedZone { name: zone.name, oracle: zone.oracle? }));
