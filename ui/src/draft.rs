@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use domain::time::Timestamp;
 use leptos::prelude::*;
-use web_sys::Storage;
 
+use crate::storage::storage;
 use crate::time::now;
 
 const PREFIX: &str = "draft/";
@@ -72,10 +72,6 @@ fn parse(entry: &str) -> Option<(Timestamp, &str)> {
 
 fn is_expired(at: Timestamp, now: Timestamp) -> bool {
     now.since(at) > RETENTION
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok().flatten()
 }
 
 #[cfg(test)]

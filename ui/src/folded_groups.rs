@@ -3,9 +3,9 @@
 //! Must not know how a group is drawn.
 
 use leptos::prelude::*;
-use web_sys::Storage;
 
 use crate::grouping::Grouping;
+use crate::storage::storage;
 
 const PREFIX: &str = "folded/";
 /// The group that was folded first is unfolded for one more.
@@ -66,10 +66,6 @@ fn parse(text: &str) -> Vec<String> {
 
 fn format(folded: &[String]) -> String {
     folded.join(" ")
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok().flatten()
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ mod saved_view;
 mod selection;
 mod session_key;
 mod socket;
+mod storage;
 mod store;
 mod task_data;
 #[cfg(test)]

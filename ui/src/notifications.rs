@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use web_sys::{AudioContext, Notification, NotificationOptions, NotificationPermission};
 
 use crate::overview::Overview;
+use crate::storage::storage;
 
 /// The kinds of decisions, as the settings offer them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,12 +87,12 @@ impl Channel {
 
     /// Whether the person chose it for a kind. None is chosen at first.
     pub(crate) fn is_on(self, kind: Kind) -> bool {
-        let storage = window().local_storage().ok().flatten();
+        let storage = storage();
         storage.and_then(|storage| storage.get_item(&self.key(kind)).ok()?).is_some()
     }
 
     pub(crate) fn choose(self, kind: Kind, on: bool) {
-        let Some(storage) = window().local_storage().ok().flatten() else { return };
+        let Some(storage) = storage() else { return };
         let _stored = if on { storage.set_item(&self.key(kind), "on") } else { storage.remove_item(&self.key(kind)) };
     }
 

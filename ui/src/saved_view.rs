@@ -4,11 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::window;
 use serde::{Deserialize, Serialize};
-use web_sys::Storage;
 
 use crate::filter::Filter;
+use crate::storage::storage;
 
 const PREFIX: &str = "views/";
 /// More would not fit into a menu.
@@ -61,10 +60,6 @@ fn format(views: &[SavedView]) -> String {
         StoredView { name: view.name.clone(), parameters: parameters.collect() }
     };
     serde_json::to_string(&views.iter().map(stored).collect::<Vec<_>>()).unwrap_or_default()
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok().flatten()
 }
 
 #[cfg(test)]

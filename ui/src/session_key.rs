@@ -6,7 +6,8 @@
 use domain::team::browser_session::{SESSION_KEY_FRAGMENT, SESSION_KEY_PROTOCOL, SOCKET_PROTOCOL};
 use leptos::prelude::window;
 use leptos::wasm_bindgen::JsValue;
-use web_sys::Storage;
+
+use crate::storage::storage;
 
 /// The entry in the storage.
 const ENTRY: &str = "session-key";
@@ -68,10 +69,6 @@ fn key_in(fragment: &str) -> Option<&str> {
 
 fn stored() -> Option<String> {
     storage()?.get_item(ENTRY).ok()?
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok().flatten()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ui", &["domain"]),
     ("ui/embed", &["api", "toolchain"]),
     ("ui/toolchain", &[]),
-    ("cli", &["domain", "db", "repo", "api", "mcp", "runner", "ui/embed"]),
+    ("cli", &["domain", "db", "repo", "api", "mcp", "runner", "embed"]),
     // `api` for the check of responses against the OpenAPI document.
     ("tests", &["domain", "db", "repo", "api", "cli"]),
 ];

@@ -95,18 +95,23 @@ fn columns() -> Vec<Vec<String>> {
     COLUMNS.iter().map(|column| row(column).unwrap_or_default().split(' ').map(str::to_owned).collect()).collect()
 }
 
-fn arguments(schema: &Value) -> String {
+/// The arguments of a tool as a list, those of objects in a list as a list below.
+fn arguments(schema: &Value, indent: usize) -> String {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
-    let name = |(name, property): (&String, &Value)| {
-        let optional = if required.contains(&Value::from(name.as_str())) { "" } else { "?" };
-        let words = property["enum"].as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
-        let explained: Vec<String> = [property["description"].as_str().map(str::to_owned), words].into_iter().flatten().collect();
-        let below = property["items"]["properties"].as_object().map(|_| format!(" each of {}", arguments(&property["items"])));
-        let explained = if explained.is_empty() { String::new() } else { format!(" ({})", explained.join(" ")) };
-        format!("`{name}{optional}`{explained}{}", below.unwrap_or_default())
+    let line = |(name, property): (&String, &Value)| {
+        let is_required = required.contains(&Value::from(name.as_str()));
+        let optional = if is_required { "" } else { ", optional" };
+        let values = property["enum"].as_array().map(|values| {
+            let values: Vec<String> = values.iter().filter_map(Value::as_str).map(|value| format!("`{value}`")).collect();
+            format!("One of {}.", values.join(", "))
+        });
+        let explained: Vec<String> = [property["description"].as_str().map(str::to_owned), values].into_iter().flatten().collect();
+        let explained = if explained.is_empty() { String::new() } else { format!(": {}", explained.join(" ")) };
+        let below = property["items"]["properties"].as_object().map(|_| arguments(&property["items"], indent + 2)).unwrap_or_default();
+        format!("{}- `{name}`{optional}{explained}\n{below}", " ".repeat(indent))
     };
-    properties.iter().map(name).collect::<Vec<_>>().join("; ")
+    properties.iter().map(line).collect()
 }
 
 #[test]
@@ -122,16 +127,18 @@ fn the_page_of_tools_is_fresh() {
         COLUMNS.join(" | "),
         "---|".repeat(COLUMNS.len())
     );
-    let mut below = "\n## Arguments\n\nA `?` marks an optional argument. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
-        name, whole or short; the token alone identifies the caller. Lists of tools omit these and `project` for callers that do not need them; the lists of managed agents \
-        also omit other arguments that those agents do not need.\n\n| tool | arguments | when |\n|---|---|---|\n"
+    let mut below = "\n## Each tool\n\n`agent_name`, `from_agent` and `creator` may repeat the caller's own name, whole or short; the token alone \
+        identifies the caller. Lists of tools omit these and `project` for callers that do not need them; the lists of managed agents also omit \
+        other arguments that those agents do not need.\n"
         .to_owned();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         let marks: Vec<&str> = columns.iter().map(|seen| if seen.iter().any(|seen| seen == name) { "yes" } else { "" }).collect();
         assert!(marks.contains(&"yes"), "{name} is never listed");
         page += &format!("| `{name}` | {} |\n", marks.join(" | "));
-        below += &format!("| `{name}` | {} | {} |\n", arguments(&tool["inputSchema"]), tool["description"].as_str().unwrap());
+        let arguments = arguments(&tool["inputSchema"], 0);
+        let separator = if arguments.is_empty() { "" } else { "\n" };
+        below += &format!("\n### `{name}`\n\n{}\n{separator}{arguments}", tool["description"].as_str().unwrap());
     }
     check("docs/tools.md", &(page + &below));
 }

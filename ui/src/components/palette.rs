@@ -22,6 +22,7 @@ use crate::lazy::lazy;
 use crate::palette::{Group, rank, remember, step, without_known};
 use crate::parts;
 use crate::route::Navigation;
+use crate::storage::storage;
 use entries::{Entry, Sources};
 use row::{Content, Row, RowView};
 
@@ -324,11 +325,11 @@ fn reveal(selected: usize) {
 
 /// The keys of the last choices, the newest first.
 fn recent() -> Vec<String> {
-    let stored = window().local_storage().ok().flatten().and_then(|storage| storage.get_item(RECENT).ok()?);
+    let stored = storage().and_then(|storage| storage.get_item(RECENT).ok()?);
     stored.and_then(|stored| serde_json::from_str(&stored).ok()).unwrap_or_default()
 }
 
 fn store_recent(recent: &[String]) {
     let text = serde_json::to_string(recent).unwrap_or_default();
-    let _stored = window().local_storage().ok().flatten().map(|storage| storage.set_item(RECENT, &text));
+    let _stored = storage().map(|storage| storage.set_item(RECENT, &text));
 }

@@ -5,6 +5,7 @@ use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::components::icon::{Icon, ROWS, SUN};
+use crate::storage::storage;
 
 /// Switches between light and dark.
 #[component]
@@ -95,7 +96,7 @@ fn root() -> Option<HtmlElement> {
 /// Applies a choice to this page, and to pages that are opened later. Without storage, it lasts until the next reload.
 fn set(name: &str, value: &str) {
     let Some(root) = root() else { return };
-    let storage = window().local_storage().ok().flatten();
+    let storage = storage();
     if value.is_empty() {
         root.dataset().delete(name);
         let _forgotten = storage.map(|storage| storage.remove_item(name));

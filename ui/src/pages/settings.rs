@@ -191,7 +191,7 @@ fn Prompts() -> impl IntoView {
             <section class="section" aria-label="Prompts">
                 <h2>"Prompts"</h2>
                 <p class="soft small-text">
-                    <InlineCode text="Each kind of agent is started with one of these texts. `vibe-relay init` writes them into a repository for you to edit, and `agents.PHASE.system_prompt_file` names the file that replaces one." />
+                    <InlineCode text="Each kind of agent is started with one of these texts. `vibe-relay init --prompts` writes them into a repository for you to edit; `prompts_path` names that folder, and `agents.PHASE.system_prompt_file` a single file." />
                 </p>
                 {prompts.collect_view()}
             </section>

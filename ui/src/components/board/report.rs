@@ -17,6 +17,7 @@ use crate::components::inline_code::sentence;
 use crate::lazy::lazy;
 use crate::parts;
 use crate::route::{Navigation, Route};
+use crate::storage::storage;
 use crate::time::{now, span};
 
 /// The time without a look at the board after which a report is shown.
@@ -61,11 +62,11 @@ fn is_absence(last: Timestamp, now: Timestamp) -> bool {
 }
 
 fn last_look() -> Option<Timestamp> {
-    window().local_storage().ok()??.get_item(LAST_LOOK).ok()??.parse().ok()
+    storage()?.get_item(LAST_LOOK).ok()??.parse().ok()
 }
 
 fn record_look(now: Timestamp) {
-    if let Ok(Some(storage)) = window().local_storage() {
+    if let Some(storage) = storage() {
         // Without storage, no report is shown.
         let _stored = storage.set_item(LAST_LOOK, &now.to_string());
     }

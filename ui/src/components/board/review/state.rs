@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::components::board::review::blocks::LinePlace;
 use crate::draft::{discard, draft};
+use crate::storage::storage;
 
 /// The key of the stored layout.
 const LAYOUT: &str = "diff-layout";
@@ -226,10 +227,6 @@ fn with_viewed(viewed: &str, head: &str, path: &str, is_viewed: bool) -> String 
 
 fn is_wide() -> bool {
     window().match_media(MIN_SPLIT_WIDTH).ok().flatten().is_some_and(|query| query.matches())
-}
-
-fn storage() -> Option<web_sys::Storage> {
-    window().local_storage().ok().flatten()
 }
 
 #[cfg(test)]
