@@ -11,6 +11,7 @@ pub mod condition;
 pub mod diff;
 pub mod evidence;
 pub mod failure;
+pub mod folder;
 pub mod hand_over;
 pub mod interrupt;
 pub mod land;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use db::RecordedCheckouts;
 use domain::config::Config;
-use domain::id::{ProjectId, RunId, TaskId};
+use domain::id::{ProjectId, TaskId};
+use domain::runs::folder;
 use mcp::{server_file, server_socket};
 
 use crate::{last_port, logging};
@@ -29,7 +30,7 @@ pub(super) fn beside(db_path: &Path) -> Vec<PathBuf> {
     own.extend(files.into_iter().filter_map(|(is_own, path)| is_own.then_some(path)));
     let socket = server_socket::path(db_path);
     own.extend(in_folder(&db_path.with_file_name("sockets"), |path, _| path == socket));
-    own.extend(in_folder(&db_path.with_file_name("runs"), |path, name| name.parse::<RunId>().is_ok() && path.join("spec.json").is_file()));
+    own.extend(in_folder(&db_path.with_file_name("runs"), |path, _| folder::is_of_run(path) && path.join("spec.json").is_file()));
     let copies = format!("{}-", db_path.file_stem().unwrap_or_default().to_string_lossy());
     own.extend(in_folder(&db_path.with_file_name("backups"), |_, name| name.starts_with(&copies) && name.contains("-schema-")));
     own.extend(BY_PROJECT.iter().flat_map(|folder| in_folder(&db_path.with_file_name(folder), |_, name| is_named_by_id(name))));
@@ -121,7 +122,14 @@ mod tests {
         assert_eq!(names(folder, &beside(&config.db_path)), [] as [&str; 0]);
         assert_eq!(logs(&config), [] as [PathBuf; 0]);
 
-        for name in ["runs/RUN-001/spec.json", "backups/board-2026-01-31T09-05-00Z-schema-4.db", "checks/PROJ-001/main/a.rs", "board.db"] {
+        for name in [
+            "runs/RUN-002-76f9cd1b/spec.json",
+            "runs/RUN-001/spec.json",
+            "runs/mine/spec.json",
+            "backups/board-2026-01-31T09-05-00Z-schema-4.db",
+            "checks/PROJ-001/main/a.rs",
+            "board.db",
+        ] {
             write(folder, name, "ours");
         }
         write(folder, "token", &"a".repeat(64));
@@ -129,8 +137,15 @@ mod tests {
         write(folder, "fetching/PROJ-001-followed.git/config", "ours");
         write(folder, "logs/board.log", "ours");
         write(folder, "logs/board.1.log", "ours");
-        let expected =
-            ["board.db", "board.lock", "token", "runs/RUN-001", "backups/board-2026-01-31T09-05-00Z-schema-4.db", "checks/PROJ-001", "fetching"];
+        let expected = [
+            "board.db",
+            "board.lock",
+            "token",
+            "runs/RUN-002-76f9cd1b",
+            "backups/board-2026-01-31T09-05-00Z-schema-4.db",
+            "checks/PROJ-001",
+            "fetching",
+        ];
         assert_eq!(names(folder, &beside(&config.db_path)), expected);
         assert_eq!(names(folder, &logs(&config)), ["logs/board.1.log", "logs/board.log"]);
         for name in ["app.log", "board-old.log"] {

@@ -17,6 +17,7 @@ use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
+use domain::runs::folder;
 use domain::runs::run::{Run, RunChange, RunRefusal};
 use domain::runs::sandbox::SandboxTier;
 use domain::team::token::Permissions;
@@ -192,15 +193,14 @@ async fn require_free_port(tx: &mut Tx, port: u16) -> Result<()> {
     }
 }
 
-/// Returns the folder of a new run. The random suffix distinguishes it from folders of another database, or of this one before a restore,
-/// so that the writer does not have to read the disk.
-fn folder_name(runs_root: &Path, id: &RunId) -> PathBuf {
-    runs_root.join(format!("{id}-{:08x}", rand::random::<u32>()))
+/// Returns the folder of a new run. Its random suffix makes it new without a look at the disk.
+fn new_folder(runs_root: &Path, id: &RunId) -> PathBuf {
+    runs_root.join(folder::name_of(id, rand::random()))
 }
 
 async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
-    let run_dir = folder_name(&new.runs_root, &id);
+    let run_dir = new_folder(&new.runs_root, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at, started_uptime_ms, sandbox)
          VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited', 'not_set_up')), $4, $5, $6, $7, $8, $9, $10)",

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use domain::runs::folder;
+
 use super::remove_folder;
 use crate::blocking::off_thread;
 use crate::runs::checkout::with_repository;
@@ -53,7 +55,7 @@ async fn unknown_checkouts(context: &RunContext) -> db::Result<Vec<PathBuf>> {
 /// Returns how many folders were removed.
 fn remove_folders(root: &Path, known: &BTreeSet<PathBuf>, min_age: Duration) -> usize {
     let found = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-    let orphans = found.filter(|path| path.is_dir() && !known.contains(path) && is_old(path, min_age));
+    let orphans = found.filter(|path| path.is_dir() && folder::is_of_run(path) && !known.contains(path) && is_old(path, min_age));
     // One that is in use, or cannot be removed, is tried again in an hour.
     orphans.filter(|path| remove_folder(root, path).is_ok()).count()
 }
@@ -71,14 +73,14 @@ mod tests {
     #[test]
     fn only_folders_that_are_not_on_record_are_removed() {
         let root = tempfile::tempdir().unwrap();
-        let [known, orphan] = ["RUN-001", "RUN-002"].map(|name| root.path().join(name));
-        for path in [&known, &orphan] {
+        let [known, orphan, theirs] = ["RUN-001-76f9cd1b", "RUN-002-00ab12cd", "experiment"].map(|name| root.path().join(name));
+        for path in [&known, &orphan, &theirs] {
             fs::create_dir(path).unwrap();
         }
         let on_record = BTreeSet::from([known.clone()]);
         assert_eq!(remove_folders(root.path(), &on_record, MIN_AGE), 0, "too young");
         assert_eq!(remove_folders(root.path(), &on_record, Duration::ZERO), 1);
-        assert!(known.exists() && !orphan.exists());
+        assert!(known.exists() && !orphan.exists() && theirs.exists());
     }
 
     #[tokio::test]
