@@ -1,15 +1,20 @@
-//! `vibe-relay clean`: offers what is left of finished work for removal: landed project branches, and folders of ended runs.
+//! `vibe-relay clean`: offers what is left of finished work for removal: landed project branches, also of deleted projects, and folders of
+//! ended runs.
 //!
 //! Nothing that would be missed is offered. The branch of a project that goes on stays, also when all of it has landed: its runner and the
 //! worktrees of its tasks use it. If a finished project gets more work, the runner creates the branch again.
 //!
 //! The exit code is a failure if something could not be removed, so that a script notices what is left.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use domain::board::project::{Project, ProjectStatus};
+use db::RecordedReferences;
+use domain::board::project::{Project, ProjectStatus, project_of_branch};
+use domain::id::ProjectId;
+use domain::runs::folder;
 use domain::wire::List;
 use repo::Repository;
 use runner::run_dir::RunDir;
@@ -17,7 +22,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, settings};
+use crate::{output, settings, uninstall};
 
 /// How long the end of a run must be over. Its attempt may still be looked at before.
 const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -53,6 +58,7 @@ pub(crate) async fn run(named: Option<&Path>, yes: bool) -> Result<ExitCode, Cli
         let projects: List<Project> = client.get(path).await?;
         found.extend(projects.items.iter().filter_map(landed_branch));
     }
+    found.extend(branches_of_deleted(&db::recorded_checkouts(&config.db_path).await?.projects, &db::recorded_references(&config.db_path).await?));
     found.extend(ended_runs(&config.db_path.with_file_name("runs"), MIN_AGE));
     if yes {
         found.iter_mut().for_each(Litter::remove);
@@ -96,10 +102,31 @@ fn landed_branch(project: &Project) -> Option<Litter> {
     })
 }
 
+/// The branches of projects that are no longer on record. Their base branch is not known, so any branch of the person that has all commits will do.
+fn branches_of_deleted(projects: &BTreeSet<ProjectId>, references: &RecordedReferences) -> Vec<Litter> {
+    let mut found = Vec::new();
+    for (git_dir, names) in references {
+        let deleted: Vec<&String> = names.iter().filter(|name| project_of_branch(name).is_some_and(|project| !projects.contains(&project))).collect();
+        // A repository that was removed has none.
+        let Ok(repository) = Repository::open(git_dir) else { continue };
+        for branch in deleted {
+            let Ok(Some(base)) = repository.branch_with_all_of(branch) else { continue };
+            found.push(Litter {
+                what: "branch of a deleted project",
+                place: format!("{branch} in {}", uninstall::folder_of(git_dir).display()),
+                removed: false,
+                problem: None,
+                removal: Removal::Branch { git_dir: git_dir.clone(), branch: branch.clone(), base },
+            });
+        }
+    }
+    found
+}
+
 /// The folders of runs whose end was written down a while ago.
 fn ended_runs(root: &Path, min_age: Duration) -> Vec<Litter> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    folders.retain(|folder| has_ended(folder, min_age));
+    folders.retain(|path| folder::is_of_run(path) && has_ended(path, min_age));
     folders.sort_unstable();
     let litter = |folder: PathBuf| Litter {
         what: "ended run",
@@ -182,12 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn branch_of_a_deleted_project_is_offered_once_a_branch_of_the_person_has_it() {
+        let sample = TestRepository::new();
+        let head = sample.repository().ref_sha("main").unwrap().unwrap();
+        let names = ["vibe-relay/PROJ-001", "vibe-relay/PROJ-002", "vibe-relay/PROJ-003", "vr/TASK-001/work"];
+        names.iter().for_each(|branch| sample.set_branch(branch, &head));
+        sample.commit_on("vibe-relay/PROJ-003", &[("new.txt", Some("new"))], "Not landed");
+        let names = BTreeSet::from(names.map(str::to_owned));
+        let references = RecordedReferences::from([(sample.git_dir(), names.clone()), (sample.beside("removed/.git"), names)]);
+        let [mut litter] = <[Litter; 1]>::try_from(branches_of_deleted(&BTreeSet::from([ProjectId::new(2)]), &references)).unwrap();
+        assert!(litter.place.starts_with("vibe-relay/PROJ-001 in ") && !litter.place.ends_with(".git"), "{litter:?}");
+        litter.remove();
+        assert!(litter.removed && sample.repository().ref_sha("vibe-relay/PROJ-001").unwrap().is_none(), "{litter:?}");
+        assert!(sample.repository().ref_sha("vibe-relay/PROJ-003").unwrap().is_some());
+    }
+
+    #[test]
     fn folder_without_a_recorded_end_is_not_offered() {
         let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("RUN-001")).unwrap();
+        let run = root.path().join("RUN-001-76f9cd1b");
+        std::fs::create_dir(&run).unwrap();
         assert!(ended_runs(root.path(), Duration::ZERO).is_empty());
         assert!(ended_runs(&root.path().join("missing"), Duration::ZERO).is_empty());
-        let run = root.path().join("RUN-001");
         std::fs::write(run.join("lock"), "").unwrap();
         let end = r#"{"code":0,"signal":null,"ended_at":"2026-01-31T09:05:00Z","swept":0,"error":null}"#;
         std::fs::write(run.join("exit.json"), end).unwrap();

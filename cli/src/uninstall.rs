@@ -2,18 +2,15 @@
 
 mod own_files;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use db::RecordedCheckouts;
-use domain::board::project::Project;
+use db::{RecordedCheckouts, RecordedReferences};
 use domain::config::Config;
 use domain::text::shell_word;
-use domain::wire::List;
+use repo::Repository;
 use runner::backend;
 use serde::Serialize;
 
-use crate::client::Client;
 use crate::error::CliError;
 use crate::{logging, output, service, settings};
 
@@ -30,47 +27,44 @@ struct Leftover {
 /// Prints what exists.
 ///
 /// # Errors
-/// When the configuration cannot be read, or a running board refuses.
+/// When the configuration cannot be read.
 pub(crate) async fn run(named: Option<&Path>) -> Result<(), CliError> {
     let file = settings::file(named)?;
     let config = settings::config(named)?;
-    let recorded = db::recorded_checkouts(&config.db_path).await;
-    let mut left = on_disk(&config, recorded.as_ref().unwrap_or(&RecordedCheckouts::default()), file, &service::unit_file()?);
-    let repositories = repositories(&config).await?;
-    let complete = repositories.is_some();
-    left.extend(repositories.into_iter().flatten().map(in_repository));
+    let recorded = recorded(&config.db_path).await;
+    let (checkouts, references) = recorded.as_ref().cloned().unwrap_or_default();
+    let mut left = on_disk(&config, &checkouts, file, &service::unit_file()?);
+    left.extend(repositories(&references).into_iter().map(|repository| in_repository(&repository)));
     output::list(&left, "vibe-relay has left nothing here.", |Leftover { what, place, remove }| format!("{what}: {place}\n  {remove}"));
     output::hint(
         "Nothing was removed. `vibe-relay rescue list PROJECT` shows work that was never merged. Stop the board before you remove anything.",
     );
     match recorded {
-        Err(error) => output::hint(format!("The database cannot be read, so worktrees are not listed: {error}.")),
+        Err(error) => output::hint(format!("The database cannot be read, so worktrees and repositories are not listed: {error}.")),
         Ok(_) if !config.db_path.exists() && config.worktrees_path.exists() => {
             let worktrees = config.worktrees_path.display();
-            output::hint(format!("The board has no database that says which worktrees in {worktrees} are its own, so worktrees are not listed."));
+            output::hint(format!(
+                "The board has no database that says which worktrees in {worktrees} are its own, and which repositories it used, so they are not listed."
+            ));
         }
         Ok(_) => {}
-    }
-    if !complete {
-        output::hint(
-            "No board answers, so repositories with branches and worktrees of vibe-relay are not listed. Start it with `vibe-relay serve` and repeat this to see them.",
-        );
     }
     Ok(())
 }
 
-/// The repositories of the projects on the running board, each once. None if no board answers: a server that was killed leaves its address.
-async fn repositories(config: &Config) -> Result<Option<BTreeSet<String>>, CliError> {
-    let Ok(client) = Client::new(config) else { return Ok(None) };
-    let mut found = BTreeSet::new();
-    for path in ["/api/projects", "/api/projects?archived=true"] {
-        let projects: List<Project> = match client.get(path).await {
-            Err(CliError::NoAnswer { .. }) => return Ok(None),
-            answer => answer?,
-        };
-        found.extend(projects.items.into_iter().map(|project| project.repo_path));
-    }
-    Ok(Some(found))
+async fn recorded(db_path: &Path) -> db::Result<(RecordedCheckouts, RecordedReferences)> {
+    Ok((db::recorded_checkouts(db_path).await?, db::recorded_references(db_path).await?))
+}
+
+/// The folders of the repositories that still have something of vibe-relay. One that exists and cannot be read may have.
+fn repositories(recorded: &RecordedReferences) -> Vec<PathBuf> {
+    let has_references = |git_dir: &&PathBuf| Repository::open(git_dir).and_then(|repository| repository.has_own_references()).unwrap_or(true);
+    recorded.keys().filter(|git_dir| git_dir.exists()).filter(has_references).map(|git_dir| folder_of(git_dir).to_owned()).collect()
+}
+
+/// The folder in which a person works, of a repository that has files.
+pub(crate) fn folder_of(git_dir: &Path) -> &Path {
+    if git_dir.ends_with(".git") { git_dir.parent().unwrap_or(git_dir) } else { git_dir }
 }
 
 fn on_disk(config: &Config, recorded: &RecordedCheckouts, file: Option<PathBuf>, unit: &Path) -> Vec<Leftover> {
@@ -113,22 +107,23 @@ fn on_disk(config: &Config, recorded: &RecordedCheckouts, file: Option<PathBuf>,
     left
 }
 
-fn in_repository(repo_path: String) -> Leftover {
-    let folder = shell_word(&repo_path);
+fn in_repository(repository: &Path) -> Leftover {
+    let place = repository.display().to_string();
+    let folder = shell_word(&place);
     // Branches of people may begin with the same words.
     let remove = format!(
         "git -C {folder} worktree prune; git -C {folder} for-each-ref --format='delete %(refname)' refs/vibe-relay 'refs/heads/vr/TASK-*/*' \
          'refs/heads/vibe-relay/PROJ-*' | git -C {folder} update-ref --stdin"
     );
-    Leftover { what: "branches and kept work in the repository of a project", place: repo_path, remove }
+    Leftover { what: "branches and kept work in the repository of a project", place, remove }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::Duration;
 
     use domain::id::ProjectId;
-    use mcp::server_file::{self, ServerFile};
     use repo::testing::TestRepository;
     use runner::process;
 
@@ -159,17 +154,18 @@ mod tests {
         assert!(trees.what == "worktrees" && trees.remove.ends_with("/trees/PROJ-001"), "{trees:?}");
     }
 
-    #[tokio::test]
-    async fn killed_server_is_like_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
-        assert_eq!(repositories(&config).await.unwrap(), None);
-        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-        let server = ServerFile { url: format!("http://{free}"), epoch: "e".to_owned(), pid: 7, secret: "s".to_owned() };
-        server_file::write(&config.db_path, &server).unwrap();
-        settings::token(&config).unwrap();
-        assert!(Client::new(&config).is_ok(), "its address remains");
-        assert_eq!(repositories(&config).await.unwrap(), None);
+    #[test]
+    fn repositories_on_record_are_named_while_they_have_references() {
+        let (used, unused) = (TestRepository::new(), TestRepository::new());
+        let head = used.repository().ref_sha("main").unwrap().unwrap();
+        used.set_branch("vibe-relay/PROJ-001", &head);
+        let removed = used.beside("removed/.git");
+        let recorded: RecordedReferences = [used.git_dir(), unused.git_dir(), removed]
+            .into_iter()
+            .map(|git_dir| (git_dir, BTreeSet::from(["vibe-relay/PROJ-001".to_owned()])))
+            .collect();
+        let top = used.git_dir().parent().unwrap().to_owned();
+        assert_eq!(repositories(&recorded), [top]);
     }
 
     #[tokio::test]
@@ -178,7 +174,7 @@ mod tests {
         let head = sample.repository().ref_sha("main").unwrap().unwrap();
         let branches = ["vr/TASK-001/work", "vr/TASK-1000/work-2", "vr/headset", "vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2", "vibe-relay/notes"];
         branches.iter().for_each(|branch| sample.set_branch(branch, &head));
-        let remove = in_repository(sample.top().display().to_string()).remove;
+        let remove = in_repository(sample.top()).remove;
         let shell = process::find_program("sh", &std::env::var_os("PATH").unwrap()).unwrap();
         let ended = process::probe(&shell, &["-c", &remove], Duration::from_secs(30)).await.unwrap();
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);

@@ -66,6 +66,7 @@ pub use runs::pause::row::Pause;
 pub use runs::permission::write::{NewPermission, PermissionDelivery};
 pub use runs::preview::LivePreview;
 pub use runs::process::{RunProcess, ShimProcess};
+pub use runs::reference::{RecordedReferences, recorded_references};
 pub use runs::rescue::ExpiredRescue;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};

@@ -36,6 +36,7 @@ mod history;
 mod identity;
 mod land;
 mod lane;
+mod leftover;
 mod location;
 mod lock;
 mod memory;

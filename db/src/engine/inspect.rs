@@ -63,6 +63,18 @@ pub async fn inspect_database(path: &Path) -> Result<()> {
     reject_newer_schema(path).await
 }
 
+/// Opens a database for a look, which a server may use meanwhile. None if the file does not exist.
+///
+/// # Errors
+/// When it is not one of this program, or of a newer version.
+pub(crate) async fn open_for_reading(path: &Path) -> Result<Option<SqliteConnection>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    inspect_database(path).await?;
+    Ok(Some(dialect::inspection_options(path).connect().await?))
+}
+
 /// Refuses a database that a newer version has migrated. It is only read.
 pub(crate) async fn reject_newer_schema(path: &Path) -> Result<()> {
     let mut connection = dialect::inspection_options(path).connect().await?;

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use domain::id::{ProjectId, RunId};
 use domain::time::Timestamp;
-use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+use sqlx::{Connection, Row, SqliteConnection};
 
 use crate::engine::column::parsed;
-use crate::engine::dialect;
-use crate::engine::inspect::inspect_database;
+use crate::engine::inspect::open_for_reading;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
@@ -36,11 +35,7 @@ pub struct RecordedCheckouts {
 /// # Errors
 /// When it is not a database of this program, or one of an unsuitable version.
 pub async fn recorded_checkouts(path: &Path) -> Result<RecordedCheckouts> {
-    if !path.exists() {
-        return Ok(RecordedCheckouts::default());
-    }
-    inspect_database(path).await?;
-    let mut connection = dialect::inspection_options(path).connect().await?;
+    let Some(mut connection) = open_for_reading(path).await? else { return Ok(RecordedCheckouts::default()) };
     let found = on_record(&mut connection).await?;
     connection.close().await?;
     Ok(found)

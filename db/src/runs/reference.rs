@@ -1,10 +1,34 @@
 //! References that this program created in repositories. It may change no others.
 
-use domain::id::TaskId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
+use domain::id::TaskId;
+use sqlx::Connection;
+
+use crate::engine::inspect::open_for_reading;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+
+/// The names of references, by the common `.git` folder of their repository.
+pub type RecordedReferences = BTreeMap<PathBuf, BTreeSet<String>>;
+
+/// Reads every reference that this program created, also those of deleted projects, in a database file that a server may use meanwhile. A file
+/// that does not exist has none. Reads a row for each of them, so a server must not call this.
+///
+/// # Errors
+/// When it is not a database of this program, or one of an unsuitable version.
+pub async fn recorded_references(path: &Path) -> Result<RecordedReferences> {
+    let Some(mut connection) = open_for_reading(path).await? else { return Ok(RecordedReferences::new()) };
+    let rows: Vec<(String, String)> = sqlx::query_as("SELECT git_dir, name FROM owned_refs").fetch_all(&mut connection).await?;
+    connection.close().await?;
+    let mut found = RecordedReferences::new();
+    for (git_dir, name) in rows {
+        found.entry(PathBuf::from(git_dir)).or_default().insert(name);
+    }
+    Ok(found)
+}
 
 impl Db {
     /// Records the reference `name` of a repository as owned, before it is created.

@@ -191,12 +191,28 @@ pub fn project_branch(project: &ProjectId) -> String {
     format!("vibe-relay/{project}")
 }
 
-/// Checks that `branch` is not one of this program, which agents write and the runner moves.
+/// Returns the project whose branch this is: its name may have a number at the end, if another branch had the name before.
+pub fn project_of_branch(branch: &str) -> Option<ProjectId> {
+    let name = branch.strip_prefix("vibe-relay/")?;
+    let id = match name.split('-').collect::<Vec<_>>()[..] {
+        [prefix, number] => format!("{prefix}-{number}"),
+        [prefix, number, again] if again.parse::<u32>().is_ok() => format!("{prefix}-{number}"),
+        _ => return None,
+    };
+    id.parse().ok()
+}
+
+/// Whether `branch` is one of this program, which agents write and the runner moves.
+pub fn is_managed_branch(branch: &str) -> bool {
+    branch.starts_with("vibe-relay/") || branch.starts_with("vr/")
+}
+
+/// Checks that `branch` is not one of this program.
 ///
 /// # Errors
 /// When it is one.
 pub fn refuse_managed_branch(field: &'static str, branch: &str) -> Result<(), Refusal> {
-    if !branch.starts_with("vibe-relay/") && !branch.starts_with("vr/") {
+    if !is_managed_branch(branch) {
         return Ok(());
     }
     Err(Refusal::invalid(field, format!("{branch} is a branch of vibe-relay"), "Name a branch of your own."))

@@ -1,5 +1,8 @@
 //! Archived and deleted projects: hidden, without agents, and in the end without rows, while the log has no gap.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
 use domain::board::attention::AttentionKind;
 use domain::board::status::Status;
 use domain::event::Event;
@@ -9,7 +12,7 @@ use domain::runs::checkout::KeptWork;
 use domain::wire::NewProject;
 
 use crate::tests::store::{Store, code, new_task, probe};
-use crate::{Caller, MoveRequest, SearchQuery};
+use crate::{Caller, MoveRequest, SearchQuery, recorded_references};
 
 /// A word that only the second project has.
 const SECRET: &str = "Zanzibar";
@@ -88,6 +91,11 @@ async fn deleted_project_waits_for_its_checkouts_and_leaves_nothing() {
     store.db.remove_deleted_project(&project).await.unwrap();
     assert_eq!(store.db.project(&project).await.unwrap(), deleted, "a checkout is left");
 
+    // The person's repository keeps both, so they stay on record. They grow with the projects and tasks that had an agent.
+    let (git_dir, branches) = (deleted.git_dir.clone(), ["vibe-relay/PROJ-002", "vr/TASK-002/work"]);
+    for (branch, of) in branches.into_iter().zip([None, Some(&task)]) {
+        store.db.claim_reference(&git_dir, branch, of).await.unwrap();
+    }
     store.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     assert_eq!(store.db.snapshot().await.unwrap().removable, std::slice::from_ref(&project));
     assert_eq!(store.db.run_folders_of(&project).await.unwrap().len(), 1);
@@ -95,6 +103,9 @@ async fn deleted_project_waits_for_its_checkouts_and_leaves_nothing() {
     store.db.remove_deleted_project(&project).await.unwrap();
     assert_eq!(code(store.db.project(&project).await), "not-found");
     assert_eq!((listed(&store, true).await, listed(&store, false).await), (Vec::new(), vec![store.project.clone()]));
+    let recorded = BTreeMap::from([(PathBuf::from(git_dir), BTreeSet::from(branches.map(str::to_owned)))]);
+    assert_eq!(recorded_references(store.db.path()).await.unwrap(), recorded);
+    assert!(recorded_references(Path::new("missing.db")).await.unwrap().is_empty());
 
     // The vocabulary of the search has words without their texts.
     let rows = store.readable_rows().await.into_iter().filter(|row| !row.starts_with("search_")).collect::<Vec<_>>();

@@ -159,3 +159,14 @@ fn branches_of_this_program_are_refused() {
         assert_eq!(refuse_managed_branch("base_branch", branch).unwrap_err().code(), "invalid", "{branch}");
     }
 }
+
+#[test]
+fn branch_of_a_project_names_it() {
+    for (branch, project) in [("vibe-relay/PROJ-007", 7), ("vibe-relay/PROJ-012-2", 12)] {
+        assert_eq!(project_of_branch(branch), Some(ProjectId::new(project)), "{branch}");
+    }
+    for branch in ["vibe-relay/notes", "vibe-relay/PROJ-007-draft", "vibe-relay/PROJ-7", "vr/TASK-007/work", "PROJ-007"] {
+        assert_eq!(project_of_branch(branch), None, "{branch}");
+    }
+    assert_eq!(project_of_branch(&project_branch(&ProjectId::new(3))), Some(ProjectId::new(3)));
+}
