@@ -3,10 +3,14 @@
 //! Must not know where the file is or read it: the caller passes its text.
 
 mod allowed_host;
+mod error;
+mod keys;
 pub mod live;
+mod log_levels;
 pub mod origin;
 pub mod setting;
 pub mod table;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +18,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::config::error::ConfigError;
 use crate::config::origin::{Origin, given_keys};
+use crate::config::table::{Form, row_of};
 use crate::prompt::Prompts;
 use crate::rate_limit::RateLimits;
 use crate::runs::agent_kind::AgentKind;
@@ -211,17 +217,6 @@ impl Default for Config {
     }
 }
 
-/// The reason why a configuration is rejected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    #[error("the configuration is not valid JSON: {0}")]
-    Syntax(String),
-    #[error("unknown key \"{key}\"{}", nearest.as_ref().map(|nearest| format!(": did you mean \"{nearest}\"?")).unwrap_or_default())]
-    UnknownKey { key: String, nearest: Option<String> },
-    #[error("\"{key}\": {problem}")]
-    Value { key: String, problem: String },
-}
-
 impl Config {
     /// The settings for agents of this kind.
     pub fn agent(&self, phase: AgentKind) -> &AgentConfig {
@@ -237,17 +232,17 @@ impl Config {
     /// Parses and checks a configuration. Relative paths start at `folder`, and `~` stands for `home`.
     ///
     /// # Errors
-    /// The first key that is unknown, with the nearest known key, or that has an invalid value.
+    /// The first key that is repeated or unknown, with the nearest known key, or that has an invalid value.
     pub fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, ConfigError> {
-        let given: Value = serde_json::from_str(text).map_err(|error| ConfigError::Syntax(error.to_string()))?;
+        let given = keys::read(text)?;
         let known = serde_json::to_value(Self::default()).map_err(|error| ConfigError::Syntax(error.to_string()))?;
-        reject_unknown_keys(&given, &known, "")?;
-        let keys = given_keys(&given);
-        let mut config: Self = serde_path_to_error::deserialize(given)
-            .map_err(|error| ConfigError::Value { key: error.path().to_string(), problem: error.into_inner().to_string() })?;
-        config.origin.keys = keys;
+        keys::reject_unknown(&given, &known, "")?;
+        let mut config: Self =
+            serde_path_to_error::deserialize(&given).map_err(|error| ConfigError::wrong_type(&given, error.path(), error.inner().to_string()))?;
+        config.origin.keys = given_keys(&given);
+        reject_empty_texts(&given, &config.origin.keys)?;
         config.resolve_paths(folder, home);
-        config.check()?;
+        config.check(&given)?;
         Ok(config)
     }
 
@@ -270,8 +265,10 @@ impl Config {
         }
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
-        let invalid = |key: &str, problem: &str| Err(ConfigError::Value { key: key.to_owned(), problem: problem.to_owned() });
+    /// Checks the values, of which those in the file are `given`.
+    fn check(&self, given: &Value) -> Result<(), ConfigError> {
+        let invalid = |key: &str, problem: &str| Err(ConfigError::value(key, problem));
+        let unexpected = |key: &str| Err(ConfigError::unexpected(given, key));
         let limits = [
             ("max_parallel_agents", self.max_parallel_agents, 1, 64),
             ("max_attempts", self.max_attempts, 1, 20),
@@ -282,32 +279,32 @@ impl Config {
             ("keep_audit_days", self.keep_audit_days, 1, 3650),
         ];
         if self.port == Some(0) {
-            return invalid("port", "expected a number between 1 and 65535, or null for a free one");
+            return unexpected("port");
         }
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {
-                return invalid(key, &format!("{value} is not between {minimum} and {maximum}"));
+                return unexpected(key);
             }
         }
         for phase in AgentKind::ALL {
             if self.agent(*phase).max_parallel.is_some_and(|limit| !(1..=64).contains(&limit)) {
-                return invalid(&format!("agents.{phase}.max_parallel"), "expected a number between 1 and 64, or null for no limit");
+                return unexpected(&format!("agents.{phase}.max_parallel"));
             }
             if self.agent(*phase).stall_minutes == Some(0) {
-                return invalid(&format!("agents.{phase}.stall_minutes"), "expected a number above zero, or null for never");
+                return unexpected(&format!("agents.{phase}.stall_minutes"));
             }
         }
         for (key, value) in self.limits.amounts() {
             if value.is_some_and(|value| value <= 0) {
-                return invalid(&format!("limits.{key}"), "expected a number above zero, or null for no limit");
+                return unexpected(&format!("limits.{key}"));
             }
         }
         if self.limits.run_context_percent.is_some_and(|percent| percent > 100) {
-            return invalid("limits.run_context_percent", "expected a percentage up to 100, or null for no limit");
+            return unexpected("limits.run_context_percent");
         }
         for (key, value) in self.rate_limits.amounts() {
             if value == Some(0) {
-                return invalid(&format!("rate_limits.{key}"), "expected a number above zero, or null for no limit");
+                return unexpected(&format!("rate_limits.{key}"));
             }
         }
         for glob in &self.protected_paths {
@@ -316,12 +313,15 @@ impl Config {
             }
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
-            return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");
+            return unexpected("port_range");
         }
         for host in &self.allowed_hosts {
             if let Some(problem) = allowed_host::problem(host) {
                 return invalid("allowed_hosts", &format!("\"{host}\": {problem}"));
             }
+        }
+        if let Some(problem) = log_levels::problem(&self.log) {
+            return invalid("log", &problem);
         }
         if let Some(tier) = self.sandbox.filter(|tier| *tier < self.sandbox_min) {
             return invalid("sandbox", &format!("{tier} is weaker than \"sandbox_min\", which is {}", self.sandbox_min));
@@ -345,21 +345,14 @@ impl Config {
     }
 }
 
-fn reject_unknown_keys(given: &Value, known: &Value, path: &str) -> Result<(), ConfigError> {
-    let (Value::Object(given), Value::Object(known)) = (given, known) else { return Ok(()) };
-    for (key, value) in given {
-        match known.get(key) {
-            // Environment variables can have any name.
-            Some(_) if key == "env" => {}
-            Some(below) => reject_unknown_keys(value, below, &format!("{path}{key}."))?,
-            None => {
-                let nearest = known.keys().max_by(|one, other| strsim::jaro_winkler(key, one).total_cmp(&strsim::jaro_winkler(key, other)));
-                let nearest = nearest.filter(|nearest| strsim::jaro_winkler(key, nearest) > 0.7).map(|nearest| format!("{path}{nearest}"));
-                return Err(ConfigError::UnknownKey { key: format!("{path}{key}"), nearest });
-            }
-        }
+/// Refuses a name or a path that is empty: it would stand for the folder of the file, or for nothing.
+fn reject_empty_texts(given: &Value, keys: &[String]) -> Result<(), ConfigError> {
+    let is_text = |key: &&String| row_of(key).is_some_and(|(row, is_part)| row.values.form == Form::String && !is_part);
+    let is_empty = |key: &&String| setting::find(given, key).as_str().is_some_and(|text| text.trim().is_empty());
+    match keys.iter().filter(is_text).find(is_empty) {
+        Some(key) => Err(ConfigError::unexpected(given, key)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

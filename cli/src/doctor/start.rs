@@ -78,6 +78,10 @@ async fn database(config: &Config, is_running: bool) -> CheckResult {
     if is_running {
         return CheckResult::Ok(format!("{}, in use by the board", path.display()));
     }
+    if path.is_dir() {
+        let file = path.join("vibe-relay.db");
+        return CheckResult::Failure(format!("{} is a folder; set \"db_path\" to a file, such as {}", path.display(), file.display()));
+    }
     if !path.exists() {
         return CheckResult::Ok(format!("{} is created at the first start", path.display()));
     }
@@ -135,11 +139,14 @@ mod tests {
         let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let used = taken.local_addr().unwrap().port();
         let base = || config(folder.path());
-        let cases: [(&str, Config, Option<u16>, &str); 5] = [
+        let a_folder = folder.path().join("a folder");
+        std::fs::create_dir(&a_folder).unwrap();
+        let cases: [(&str, Config, Option<u16>, &str); 6] = [
             ("data", Config { db_path: file.join("board.db"), logs_path: Some(folder.path().join("logs")), ..base() }, None, "\"db_path\""),
             ("logs", Config { logs_path: Some(file.clone()), ..base() }, None, "is not a folder"),
             ("worktrees", Config { worktrees_path: file.clone(), ..base() }, None, "set \"worktrees_path\" to another folder"),
-            ("database", Config { db_path: file.clone(), ..base() }, None, "use another"),
+            ("database", Config { db_path: file.clone(), ..base() }, None, "belongs to another program"),
+            ("database", Config { db_path: a_folder.clone(), ..base() }, None, "a folder/vibe-relay.db"),
             ("port", base(), Some(used), "--port"),
         ];
         for (name, config, port, remedy) in cases {
@@ -147,9 +154,7 @@ mod tests {
             assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name], "{found:?}");
             let error = require(&config, port).await.unwrap_err().to_string();
             assert!(error.contains(&found[0].1), "{error}");
-            if name != "database" {
-                assert!(error.contains(remedy), "{error}");
-            }
+            assert!(error.contains(remedy), "{error}");
         }
     }
 

@@ -114,12 +114,12 @@ fn to_json(config: &Config) -> Value {
 }
 
 /// The value at a key with dots, or null.
-fn find<'a>(values: &'a Value, key: &str) -> &'a Value {
+pub(super) fn find<'a>(values: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(values, |below, part| &below[part])
 }
 
 /// Whether the value could be secret.
-fn is_hidden(key: &str) -> bool {
+pub(super) fn is_hidden(key: &str) -> bool {
     key.ends_with(".env") || matches!(key, "webhooks" | "agent_command")
 }
 

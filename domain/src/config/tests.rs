@@ -67,6 +67,45 @@ fn invalid_values_are_rejected() {
 }
 
 #[test]
+fn refusal_names_the_key_what_is_expected_and_what_was_found() {
+    for (text, expected) in [
+        (r#"{"port": "9400"}"#, r#""port": expected an integer from 1 to 65535, or null, found the text "9400""#),
+        (r#"{"port": 70000}"#, r#""port": expected an integer from 1 to 65535, or null, found 70000"#),
+        (r#"{"port": 0}"#, r#""port": expected an integer from 1 to 65535, or null, found 0"#),
+        (r#"{"max_attempts": 21}"#, r#""max_attempts": expected an integer from 1 to 20, found 21"#),
+        (r#"{"max_attempts": 2.5}"#, r#""max_attempts": expected an integer from 1 to 20, found 2.5"#),
+        (r#"{"limits": 5}"#, r#""limits": expected an object, found 5"#),
+        (r#"{"limits": {"run_cost_usd": -1}}"#, r#""limits.run_cost_usd": expected a number of more than 0, or null, found -1"#),
+        (r#"{"agent_command": "claude --key=hush"}"#, r#""agent_command": expected a list of strings (words), found a text"#),
+        (r#"{"agents": {"coder": {"env": ["A=hush"]}}}"#, r#""agents.coder.env": expected an object of strings (variables), found a list"#),
+        (r#"{"agents": {"coder": {"env": {"PORT": 3000}}}}"#, r#""agents.coder.env.PORT": expected a string, found 3000"#),
+        (r#"{"db_path": 3}"#, r#""db_path": expected a string (path), found 3"#),
+        (r#"{"base_branch": ""}"#, r#""base_branch": expected a string (name), or null, found an empty text"#),
+        (r#"{"worktrees_path": ""}"#, r#""worktrees_path": expected a string (path), found an empty text"#),
+        (r#"{"sandbox": "jale"}"#, r#""sandbox": expected one of none, jail, jail+net, or null, found the text "jale""#),
+        (r#"{"port_range": [1, 2, 3]}"#, r#""port_range": expected a list of two integers from 1024 to 65535, the lower one first, found [1,2,3]"#),
+        (r#"{"protected_paths": ["a", 3]}"#, r#""protected_paths[1]": expected a string, found 3"#),
+        (r#"{"protected_paths_need_human": "yes"}"#, r#""protected_paths_need_human": expected true or false, found the text "yes""#),
+        (r#"{"webhooks": ["https://example.org"]}"#, r#""webhooks[0]": expected an object, found a text"#),
+        ("[]", r#"the configuration must be one JSON object, such as {"port": 9400}; found a list"#),
+        ("null", r#"the configuration must be one JSON object, such as {"port": 9400}; found null"#),
+        (r#"{"port": 1, "port": 2}"#, r#""port": keep one of the two: the key is repeated at line 1 column 20"#),
+        (r#"{"limits": {"run_turns": 1, "run_turns": 2}}"#, r#""limits.run_turns": keep one of the two: the key is repeated at line 1 column 41"#),
+    ] {
+        assert_eq!(parse(text).unwrap_err().to_string(), expected, "{text}");
+    }
+    assert!(parse(r#"{"log": "loud"}"#).unwrap_err().to_string().starts_with(r#""log": "loud" is not a level"#));
+    assert!(parse("{} x").unwrap_err().to_string().contains("is not valid JSON"));
+}
+
+#[test]
+fn description_for_editors_is_not_a_setting() {
+    let config = parse(r#"{"$schema": "https://example.org/schema.json", "port": 9412}"#).unwrap();
+    assert_eq!((config.port, config.origin.keys), (Some(9412), vec!["port".to_owned()]));
+    assert!(parse(r#"{"limits": {"$schema": "x"}}"#).is_err(), "only at the top");
+}
+
+#[test]
 fn list_of_models_replaces_that_of_its_role_only() {
     let config = parse(r#"{"model_restrictions": {"builder": ["haiku"], "coder": null}}"#).unwrap();
     let given = &config.model_restrictions;

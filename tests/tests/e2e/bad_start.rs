@@ -38,7 +38,7 @@ async fn invalid_configuration_is_refused_with_a_suggestion() {
     let text = std::fs::read_to_string(&config).unwrap();
     for (wrong, wanted) in [
         (text.replace("max_parallel_agents", "max_paralel_agents"), "unknown key \"max_paralel_agents\": did you mean \"max_parallel_agents\"?"),
-        (text.replace("\"max_attempts\":3", "\"max_attempts\":0"), "\"max_attempts\": 0 is not between 1 and 20"),
+        (text.replace("\"max_attempts\":3", "\"max_attempts\":0"), "\"max_attempts\": expected an integer from 1 to 20, found 0"),
         (text.replace('}', ""), "the configuration is not valid JSON"),
     ] {
         std::fs::write(&config, wrong).unwrap();

@@ -20,8 +20,8 @@ fn accepts(key: &str, value: &Value) -> bool {
 #[test]
 fn every_key_has_a_type_a_unit_limits_and_a_default() {
     for row in TABLE {
-        let Values { form, unit, allowed } = row.values;
-        for (name, text) in [("type", form), ("unit", unit), ("limits", allowed), ("default", row.default), ("meaning", row.meaning)] {
+        let Values { unit, allowed, .. } = row.values;
+        for (name, text) in [("unit", unit), ("limits", allowed), ("default", row.default), ("meaning", row.meaning)] {
             assert!(!text.trim().is_empty() && !text.contains('|'), "{}: {name}", row.key);
         }
     }
@@ -30,7 +30,7 @@ fn every_key_has_a_type_a_unit_limits_and_a_default() {
 #[test]
 fn limits_of_numbers_are_those_that_are_checked() {
     let mut checked = 0;
-    for row in TABLE.iter().filter(|row| row.values.form.starts_with("integer") || row.values.form.starts_with("number")) {
+    for row in TABLE.iter().filter(|row| matches!(row.values.form, Form::Integer | Form::Number)) {
         let numbers: Vec<i64> = row.values.allowed.split([' ', ';']).filter_map(|word| word.parse().ok()).collect();
         let accepts = |number: i64| accepts(row.key, &json!(number));
         let (lowest, highest) = match (row.values.allowed.contains(" to "), row.values.allowed.starts_with("more than 0"), numbers.as_slice()) {
@@ -49,14 +49,14 @@ fn limits_of_numbers_are_those_that_are_checked() {
 #[test]
 fn null_is_allowed_where_the_type_says_so() {
     for row in TABLE {
-        assert_eq!(accepts(row.key, &Value::Null), row.values.form.contains("`null`"), "{}: {}", row.key, row.values.form);
+        assert_eq!(accepts(row.key, &Value::Null), row.values.or_null, "{}", row.key);
     }
 }
 
 #[test]
 fn words_are_the_ones_that_are_accepted() {
-    for row in TABLE.iter().filter(|row| row.values.unit == "name" && row.values.allowed.starts_with('`')) {
-        let words: Vec<&str> = row.values.allowed.split(';').next().unwrap_or_default().split(", ").map(|word| word.trim_matches('`')).collect();
+    for (row, words) in TABLE.iter().filter_map(|row| Some((row, row.values.words()?))) {
+        let words: Vec<&str> = words.split(", ").collect();
         assert!(words.iter().all(|word| accepts(row.key, &json!(word))), "{}: {words:?}", row.key);
         assert!(!accepts(row.key, &json!("something")), "{}", row.key);
     }
@@ -75,5 +75,46 @@ fn defaults_in_figures_are_the_defaults() {
             // In words only where no figure can be given.
             (Err(_), actual) => assert!(actual.is_null() || row.key.ends_with("_path") || row.key == "model_restrictions.ROLE", "{}", row.key),
         }
+    }
+}
+
+#[test]
+fn value_of_another_type_is_refused_in_the_words_of_the_table() {
+    let wrong = [Value::Null, json!(true), json!(3), json!(2.5), json!("loud"), json!(""), json!([]), json!([true]), json!({ "x": true })];
+    for row in TABLE {
+        let mut refused = 0;
+        for value in &wrong {
+            let nested = concrete(row.key).rsplit('.').fold(value.clone(), |inner, part| json!({ part: inner }));
+            let Err(error) = Config::parse(&nested.to_string(), Path::new("/project"), Path::new("/home/ann")) else { continue };
+            let error = error.to_string();
+            for word in ["invalid", "struct", "variant", "sequence", "map", "u16", "u32", "i64"] {
+                assert!(!error.contains(word) || row.key == "webhooks", "{}: {error}", row.key);
+            }
+            assert!(error.contains(&concrete(row.key)) || error.starts_with("unknown key"), "{}: {error}", row.key);
+            refused += 1;
+        }
+        assert!(refused >= 4, "{}: {refused}", row.key);
+    }
+}
+
+#[test]
+fn text_is_never_empty() {
+    for row in TABLE.iter().filter(|row| row.values.form == Form::String) {
+        assert!(!accepts(row.key, &json!("")) && !accepts(row.key, &json!(" ")), "{}", row.key);
+    }
+}
+
+#[test]
+fn key_and_its_parts_have_a_row() {
+    for (key, expected) in [
+        ("port", Some(("port", false))),
+        ("agents.reviewer.env", Some(("agents.PHASE.env", false))),
+        ("agents.reviewer.env.PORT", Some(("agents.PHASE.env", true))),
+        ("protected_paths[1]", Some(("protected_paths", true))),
+        ("model_restrictions.coder[0]", Some(("model_restrictions.ROLE", true))),
+        ("limits", None),
+        ("agents.coder", None),
+    ] {
+        assert_eq!(row_of(key).map(|(row, is_part)| (row.key, is_part)), expected, "{key}");
     }
 }
