@@ -17,8 +17,10 @@ pub(crate) enum CliError {
     Config { path: PathBuf, source: ConfigError },
     #[error("the configuration file {} does not exist; run `vibe-relay init`, or omit --config", path.display())]
     ConfigMissing { path: PathBuf },
-    #[error("the prompt {} {source}", path.display())]
-    Prompt { path: PathBuf, source: domain::prompt::PromptRefusal },
+    #[error("the configuration file {} cannot be read; make it a readable file in UTF-8, or name another one with --config", path.display())]
+    ConfigUnreadable { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Prompt(#[from] crate::prompt_files::PromptError),
     #[error("{what} is not valid input for a vibe-relay hook; only Claude Code should call this command")]
     InvalidHookInput { what: String, source: serde_json::Error },
     #[error("the path {} is not UTF-8; rename the file", path.display())]

@@ -6,24 +6,65 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use domain::config::Config;
-use domain::prompt::{Prompt, Prompts};
+use domain::prompt::{Prompt, PromptRefusal, Prompts};
 use domain::runs::agent_kind::AgentKind;
 
-use crate::error::CliError;
+/// Why a file does not replace what agents are told. Each says which setting names the file, and how to do without it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PromptError {
+    #[error("the prompt {} {refusal}, or {}", path.display(), origin.remedy())]
+    Refused { path: PathBuf, origin: Origin, refusal: PromptRefusal },
+    #[error("the prompt {} {}, or {}", path.display(), why_unreadable(reason, "put a text file there"), origin.remedy())]
+    Unreadable { path: PathBuf, origin: Origin, reason: io::Error },
+    #[error("the folder of prompts {} {}, or correct or remove \"prompts_path\"", path.display(), why_unreadable(reason, "make it a folder"))]
+    Folder { path: PathBuf, reason: io::Error },
+}
+
+/// The reason why a file is used as a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The configuration names it for this kind of agent.
+    Named(AgentKind),
+    /// It is in the folder of prompts.
+    Folder,
+    /// It is beside the database.
+    BesideDatabase,
+}
+
+impl Origin {
+    /// How to use the text of this program, as an imperative.
+    fn remedy(self) -> String {
+        match self {
+            Self::Named(phase) => format!("remove \"agents.{phase}.system_prompt_file\", which names it"),
+            Self::Folder => "delete the file to use the built-in text (\"prompts_path\" names its folder)".to_owned(),
+            Self::BesideDatabase => "delete the file to use the built-in text".to_owned(),
+        }
+    }
+}
+
+/// `other` is the remedy if something else is in the place.
+fn why_unreadable(reason: &io::Error, other: &str) -> String {
+    match reason.kind() {
+        ErrorKind::NotFound => "does not exist; create it".to_owned(),
+        ErrorKind::InvalidData => "is not UTF-8; save it as UTF-8".to_owned(),
+        ErrorKind::PermissionDenied => format!("cannot be read ({reason}); change its permissions"),
+        _ => format!("cannot be read ({reason}); {other}"),
+    }
+}
 
 /// Reads every prompt of the configuration.
 ///
 /// # Errors
 /// When a file cannot be read or is refused, or a named file or folder does not exist.
-pub(crate) fn read(config: &Config) -> Result<Prompts, CliError> {
+pub(crate) fn read(config: &Config) -> Result<Prompts, PromptError> {
     if let Some(folder) = &config.prompts_path {
-        std::fs::read_dir(folder).map_err(CliError::io(format!("read the folder of prompts {}", folder.display())))?;
+        std::fs::read_dir(folder).map_err(|reason| PromptError::Folder { path: folder.clone(), reason })?;
     }
     let mut prompts = Prompts::default();
     for prompt in Prompt::ALL {
-        if let Some(path) = file(config, *prompt)? {
-            let text = std::fs::read_to_string(&path).map_err(CliError::io(format!("read the prompt {}", path.display())))?;
-            let refused = |source| CliError::Prompt { path: path.clone(), source };
+        if let Some((path, origin)) = file(config, *prompt)? {
+            let text = std::fs::read_to_string(&path).map_err(|reason| PromptError::Unreadable { path: path.clone(), origin, reason })?;
+            let refused = |refusal| PromptError::Refused { path: path.clone(), origin, refusal };
             prompts.replace(*prompt, path.clone(), &text).map_err(refused)?;
         }
     }
@@ -34,15 +75,17 @@ pub(crate) fn read(config: &Config) -> Result<Prompts, CliError> {
 ///
 /// # Errors
 /// When it cannot be said whether there is a file.
-fn file(config: &Config, prompt: Prompt) -> Result<Option<PathBuf>, CliError> {
-    let named = AgentKind::ALL.iter().find(|phase| Prompt::from(**phase) == prompt);
-    let named = named.and_then(|phase| config.agent(*phase).system_prompt_file.clone());
-    if named.is_some() {
-        return Ok(named);
+fn file(config: &Config, prompt: Prompt) -> Result<Option<(PathBuf, Origin)>, PromptError> {
+    let phase = AgentKind::ALL.iter().find(|phase| Prompt::from(**phase) == prompt);
+    if let Some((phase, named)) = phase.and_then(|phase| Some((phase, config.agent(*phase).system_prompt_file.clone()?))) {
+        return Ok(Some((named, Origin::Named(*phase))));
     }
-    for path in places(config, prompt) {
-        if exists(&path).map_err(CliError::io(format!("look for the prompt {}", path.display())))? {
-            return Ok(Some(path));
+    for (path, origin) in places(config, prompt) {
+        match exists(&path) {
+            Ok(true) => return Ok(Some((path, origin))),
+            Ok(false) => {}
+            // Its folder is a file, or a link to nothing.
+            Err(reason) => return Err(PromptError::Unreadable { path, origin, reason }),
         }
     }
     Ok(None)
@@ -63,15 +106,15 @@ fn exists(path: &Path) -> io::Result<bool> {
 }
 
 /// The places where a file may be, in order.
-fn places(config: &Config, prompt: Prompt) -> Vec<PathBuf> {
-    let beside = prompt.is_onboarding().then(|| config.db_path.with_file_name(prompt.file()));
-    config.prompts_path.iter().map(|folder| folder.join(prompt.file())).chain(beside).collect()
+fn places(config: &Config, prompt: Prompt) -> Vec<(PathBuf, Origin)> {
+    let beside = prompt.is_onboarding().then(|| (config.db_path.with_file_name(prompt.file()), Origin::BesideDatabase));
+    config.prompts_path.iter().map(|folder| (folder.join(prompt.file()), Origin::Folder)).chain(beside).collect()
 }
 
 /// Every path on which the prompts depend, whether it exists or not, with the folders in which files may appear.
 pub(crate) fn paths(config: &Config) -> Vec<PathBuf> {
     let named = config.agents.each().into_iter().filter_map(|agent| agent.system_prompt_file.clone());
-    let possible: Vec<PathBuf> = Prompt::ALL.iter().flat_map(|prompt| places(config, *prompt)).collect();
+    let possible: Vec<PathBuf> = Prompt::ALL.iter().flat_map(|prompt| places(config, *prompt)).map(|(path, _)| path).collect();
     let folders = possible.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect::<Vec<_>>();
     named.chain(possible).chain(folders).collect()
 }
@@ -113,8 +156,6 @@ fn files_below(top: &Path, below: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::full_text;
-
     struct Files(tempfile::TempDir);
 
     impl Files {
@@ -138,7 +179,7 @@ mod tests {
         }
 
         fn error(&self) -> String {
-            full_text(&read(&self.config()).unwrap_err())
+            read(&self.config()).unwrap_err().to_string()
         }
     }
 
@@ -169,29 +210,57 @@ mod tests {
         let prompts = read(&config).unwrap();
         assert_eq!((prompts.text(Prompt::Protocol), prompts.text(Prompt::Coder)), ("folder\n", "named\n"));
         config.agents.coder.system_prompt_file = Some(files.path("missing.md"));
-        assert!(full_text(&read(&config).unwrap_err()).contains("missing.md"), "a named file must exist");
+        assert!(read(&config).unwrap_err().to_string().contains("missing.md does not exist"), "a named file must exist");
     }
 
     #[test]
-    fn broken_file_is_refused_with_its_name_and_the_reason() {
+    fn broken_file_is_refused_with_its_setting_and_a_remedy() {
         let files = Files::new();
         let path = "prompts/reminder/resume.md";
-        for (text, reason) in [(&b" \n"[..], "is empty; write the text, or delete the file"), (b"\xff", "UTF-8"), (&[b'x'; 70_000], "70000 bytes")] {
+        for (text, reason) in [
+            (&b" \n"[..], "resume.md is empty; write its text, or delete the file to use the built-in text (\"prompts_path\" names its folder)"),
+            (b"\xff", "resume.md is not UTF-8; save it as UTF-8, or delete the file"),
+            (&[b'x'; 70_000], "resume.md has 70000 bytes, and every agent pays for them; shorten it to at most 65536, or delete the file"),
+        ] {
             files.write(path, text);
-            let error = files.error();
-            assert!(error.contains("reminder/resume.md") && error.contains(reason), "{error}");
+            assert!(files.error().contains(reason), "{}", files.error());
         }
         std::fs::remove_file(files.path(path)).unwrap();
         std::os::unix::fs::symlink("nowhere", files.path(path)).unwrap();
-        assert!(files.error().contains("reminder/resume.md"), "a link to nothing");
+        assert!(files.error().contains("resume.md does not exist; create it, or delete the file"), "a link to nothing");
         std::fs::remove_dir_all(files.path("prompts/reminder")).unwrap();
         std::os::unix::fs::symlink("nowhere", files.path("prompts/reminder")).unwrap();
-        assert!(files.error().starts_with("could not look for the prompt") && files.error().contains("prompts/reminder/"), "{}", files.error());
+        assert!(files.error().contains("prompts/reminder/") && files.error().contains("does not exist"), "{}", files.error());
         std::fs::remove_file(files.path("prompts/reminder")).unwrap();
         files.write("prompts/reminder", "Not a folder.");
-        assert!(files.error().contains("prompts/reminder/"), "{}", files.error());
+        assert!(files.error().contains("prompts/reminder/") && files.error().contains("put a text file there"), "{}", files.error());
         std::fs::remove_dir_all(files.path("prompts")).unwrap();
-        assert!(files.error().starts_with("could not read the folder of prompts"), "{}", files.error());
+        assert!(files.error().ends_with("/prompts does not exist; create it, or correct or remove \"prompts_path\""), "{}", files.error());
+        files.write("prompts", "Not a folder.");
+        assert!(files.error().contains("; make it a folder, or correct or remove"), "{}", files.error());
+    }
+
+    #[test]
+    fn named_file_and_one_beside_the_database_have_their_own_remedies() {
+        let files = Files::new();
+        files.write("data/protocol.md", "");
+        assert!(
+            files.error().ends_with("/data/protocol.md is empty; write its text, or delete the file to use the built-in text"),
+            "{}",
+            files.error()
+        );
+        let mut config = files.config();
+        config.agents.coder.system_prompt_file = Some(files.path("mine.md"));
+        for (text, reason) in [(None, "does not exist; create it"), (Some(""), "is empty; write its text")] {
+            text.into_iter().for_each(|text| files.write("mine.md", text));
+            let error = read(&config).unwrap_err().to_string();
+            let expected = format!("/mine.md {reason}, or remove \"agents.coder.system_prompt_file\", which names it");
+            assert!(error.ends_with(&expected), "{error}");
+        }
+        files.write("mine.md", "Mine.");
+        let forbidden = std::io::Error::from(ErrorKind::PermissionDenied);
+        let error = PromptError::Unreadable { path: files.path("mine.md"), origin: Origin::Named(AgentKind::Coder), reason: forbidden };
+        assert!(error.to_string().contains("cannot be read (permission denied); change its permissions, or remove"), "{error}");
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn parse(file: Option<&Path>) -> Result<Config, CliError> {
         Folders::find()?.complete(&mut config);
         return Ok(config);
     };
-    let text = std::fs::read_to_string(path).map_err(CliError::io(format!("read {}", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|source| CliError::ConfigUnreadable { path: path.to_owned(), source })?;
     let parsed = Config::parse(&text, path.parent().unwrap_or(&folder), &home);
     let mut config = parsed.map_err(|source| CliError::Config { path: path.to_owned(), source })?;
     config.origin.file = Some(path.to_owned());

@@ -158,7 +158,7 @@ fn placeholders(text: &str) -> Vec<&str> {
 /// The reason why a text does not replace a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptRefusal {
-    #[error("is empty; write the text, or delete the file to use the built-in one")]
+    #[error("is empty; write its text")]
     Empty,
     #[error("has {bytes} bytes, and every agent pays for them; shorten it to at most {MAX_BYTES}")]
     TooLarge { bytes: usize },

@@ -18,7 +18,7 @@ use crate::{last_port, logging, prompt_files, settings};
 /// The check that fails, because nothing else can be examined without a configuration.
 pub(super) fn configuration(file: Option<&Path>) -> Result<(Config, Vec<Check>), Check> {
     let config = settings::with_files(file).map_err(|error| match &error {
-        CliError::Prompt { .. } => check("prompts", CheckResult::Failure(full_text(&error))),
+        CliError::Prompt(_) => check("prompts", CheckResult::Failure(full_text(&error))),
         _ => check("config", CheckResult::Failure(full_text(&error))),
     })?;
     let source = file.map_or_else(|| "no file; defaults apply".to_owned(), |file| file.display().to_string());

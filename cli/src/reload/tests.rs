@@ -56,7 +56,7 @@ async fn invalid_file_keeps_last_configuration_and_sets_notice() {
     let notice = live.notice.unwrap();
     assert!(notice.contains("did you mean \"max_attempts\"?") && notice.ends_with("The last valid configuration stays in use."), "{notice}");
     std::fs::remove_file(files.folder.path().join("config.json")).unwrap();
-    let notice = files.wait(|live| live.notice.as_deref().is_some_and(|notice| notice.contains("read "))).await.notice.unwrap();
+    let notice = files.wait(|live| live.notice.as_deref().is_some_and(|notice| notice.contains("cannot be read"))).await.notice.unwrap();
     assert!(notice.contains("No such file"), "{notice}");
     files.write("config.json", r#"{"max_attempts": 5}"#);
     assert_eq!(files.wait(|live| live.config.max_attempts == 5).await.notice, None);

@@ -101,7 +101,7 @@ async fn answer_hook(config: Option<&Path>, access: &Access) {
 
 /// How agents are told of messages that a hook found. A broken file of the person must not lose messages.
 fn introduction(config: Option<&Path>) -> Prompts {
-    settings::config(config).and_then(|config| prompt_files::read(&config)).unwrap_or_else(|error| {
+    settings::config(config).and_then(|config| Ok(prompt_files::read(&config)?)).unwrap_or_else(|error| {
         output::hint(error);
         Prompts::default()
     })

@@ -77,11 +77,11 @@ async fn server_that_can_only_fail_is_refused() {
     config["prompts_path"] = "prompts".into();
     std::fs::write(&file, config.to_string()).unwrap();
     let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
-    assert!(said.contains("could not read the folder of prompts"), "{said}");
+    assert!(said.contains("/prompts does not exist; create it, or correct or remove \"prompts_path\""), "{said}");
     std::fs::create_dir_all(root.join("prompts/reminder")).unwrap();
     std::fs::write(root.join("prompts/reminder/resume.md"), "\n").unwrap();
     let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
-    assert!(said.contains("reminder/resume.md is empty; write the text"), "{said}");
+    assert!(said.contains("reminder/resume.md is empty; write its text"), "{said}");
     let checks = server.command(&["doctor", "--json"]).output().await.unwrap();
     let checks: Vec<serde_json::Value> = serde_json::from_slice(&checks.stdout).unwrap();
     let prompts = checks.iter().find(|check| check["name"] == "prompts").unwrap();
