@@ -88,7 +88,7 @@ impl Reload {
         let config: &Config = &self.live.borrow().config;
         let prompts = prompt_files::paths(config);
         let secrets = config.webhooks.iter().filter_map(|webhook| webhook.secret_file.clone());
-        let files = self.file.clone().map_or_else(|| settings::candidates().map(Vec::from).unwrap_or_default(), |file| vec![file]);
+        let files = self.file.clone().map_or_else(|| settings::candidates().unwrap_or_default(), |file| vec![file]);
         files.into_iter().chain(prompts).chain(secrets).collect()
     }
 }

@@ -4,7 +4,7 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use domain::config::Config;
 use domain::config::origin::SettingSource;
@@ -20,7 +20,7 @@ pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
 /// The variable that replaces the levels of the log.
 const LOG_VARIABLE: &str = "RUST_LOG";
 
-/// Reads the configuration: the named file, or the one in the current folder or in that of the installation, or the defaults.
+/// Reads the configuration: the named file, or the first of the [`candidates`], or the defaults.
 ///
 /// # Errors
 /// When the named file does not exist, or the file is not valid.
@@ -72,18 +72,37 @@ fn secret(webhook: &Webhook) -> Result<Secret, CliError> {
 /// When the named file does not exist.
 pub(crate) fn file(named: Option<&Path>) -> Result<Option<PathBuf>, CliError> {
     match named {
-        Some(named) if named.is_file() => Ok(Some(current_folder()?.join(named))),
+        Some(named) if named.is_file() => Ok(Some(tidied(&current_folder()?.join(named))?)),
         Some(named) => Err(CliError::ConfigMissing { path: named.to_owned() }),
         None => Ok(candidates()?.into_iter().find(|path| path.is_file())),
     }
 }
 
-/// The places to look for a configuration file that is not named, in order.
+/// The places to look for a configuration file that is not named, in order: the folders from the current one up to the root of its repository,
+/// and that of the installation.
 ///
 /// # Errors
 /// When the current folder or the home folder is unknown.
-pub(crate) fn candidates() -> Result<[PathBuf; 2], CliError> {
-    Ok([current_folder()?.join(CONFIG_FILE), Folders::find()?.config.join(CONFIG_FILE)])
+pub(crate) fn candidates() -> Result<Vec<PathBuf>, CliError> {
+    let here = current_folder()?;
+    // The command of an agent uses the same file wherever in its worktree it runs. Its bridge and its hooks know the database by themselves.
+    let is_agent = std::env::var_os(runner::env::MARKER).is_some();
+    let root = if is_agent { None } else { repo::place(&here).ok().map(|place| PathBuf::from(place.repo_path)) };
+    let folders = folders_up_to(&here, root.as_deref()).map(Path::to_owned).chain([Folders::find()?.config]);
+    Ok(folders.map(|folder| folder.join(CONFIG_FILE)).collect())
+}
+
+/// The folders from `here` up to `root`, or only `here`.
+fn folders_up_to<'a>(here: &'a Path, root: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
+    here.ancestors().take_while(move |folder| *folder == here || root.is_some_and(|root| folder.starts_with(root)))
+}
+
+/// The path without `.` and `..`. A link may be before `..`, so only the file system can tell what is meant.
+fn tidied(file: &Path) -> Result<PathBuf, CliError> {
+    let (true, Some(folder), Some(name)) = (file.components().any(|part| part == Component::ParentDir), file.parent(), file.file_name()) else {
+        return Ok(file.components().collect());
+    };
+    Ok(std::fs::canonicalize(folder).map_err(CliError::io(format!("find the folder {}", folder.display())))?.join(name))
 }
 
 fn parse(file: Option<&Path>) -> Result<Config, CliError> {
@@ -173,5 +192,31 @@ pub(crate) fn existing_token(config: &Config) -> Result<Option<String>, CliError
         Ok(_) => Ok(None),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CliError::io(format!("read {}", path.display()))(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_looked_for_up_to_the_root_of_the_repository() {
+        let found = |here: &'static str, root: Option<&'static str>| -> Vec<String> {
+            folders_up_to(Path::new(here), root.map(Path::new)).map(|folder| folder.display().to_string()).collect()
+        };
+        assert_eq!(found("/home/ann/site/src/pages", Some("/home/ann/site")), ["/home/ann/site/src/pages", "/home/ann/site/src", "/home/ann/site"]);
+        assert_eq!(found("/home/ann/site", Some("/home/ann/site")), ["/home/ann/site"]);
+        assert_eq!(found("/home/ann/site/src", None), ["/home/ann/site/src"], "no repository, or an agent");
+    }
+
+    #[test]
+    fn named_file_is_shown_without_detours() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(top.join("inner")).unwrap();
+        std::fs::write(top.join("c.json"), "{}").unwrap();
+        for named in ["c.json", "./c.json", "inner/../c.json"] {
+            assert_eq!(file(Some(&top.join(named))).unwrap(), Some(top.join("c.json")), "{named}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod checkpoints;
 mod checks;
 mod claims;
 mod commands;
+mod configuration;
 mod context;
 mod deletion;
 mod demo;
