@@ -102,6 +102,8 @@ pub(crate) enum CliError {
     Process(#[from] runner::process::ProcessError),
     #[error("{} is not in a git repository ({reason}); run `git init` there first, or name a repository", path.display())]
     NotRepository { path: PathBuf, reason: String },
+    #[error("`vibe-relay init` writes vibe-relay.config.json into the root of a repository, and cannot write {}; omit --config", config.display())]
+    InitElsewhere { config: PathBuf },
     #[error("{} is inside the repository {}; run `vibe-relay init {}`", path.display(), root.display(), root.display())]
     NotRoot { path: PathBuf, root: PathBuf },
     #[error("the output could not be written: {reason}")]

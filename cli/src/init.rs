@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::error::CliError;
-use crate::output;
 use crate::settings::CONFIG_FILE;
+use crate::{output, settings};
 
 /// The folder of copied prompts in the repository.
 const PROMPTS_FOLDER: &str = "agents";
@@ -17,8 +17,11 @@ const PROMPTS_FOLDER: &str = "agents";
 /// Writes the files that do not exist yet into the root of a repository.
 ///
 /// # Errors
-/// When the folder is not the root of a repository, or cannot be written.
-pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
+/// When another configuration is named, or the folder is not the root of a repository, or cannot be written.
+pub(crate) fn run(config: Option<&Path>, path: &Path, prompts: bool) -> Result<(), CliError> {
+    if let Some(config) = config {
+        return Err(CliError::InitElsewhere { config: config.to_owned() });
+    }
     let root = std::fs::canonicalize(path).map_err(CliError::io(format!("find {}", path.display())))?;
     let found = repo::place(&root).map_err(|error| CliError::NotRepository { path: root.clone(), reason: error.to_string() })?;
     if Path::new(&found.repo_path) != root {
@@ -36,8 +39,9 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     }
     let text = serde_json::to_string_pretty(&config).map_err(|error| CliError::io("write the configuration")(error.into()))?;
     let file = write(root.join(CONFIG_FILE), &format!("{text}\n"))?;
-    if prompts && !file.written {
-        output::hint(existing_configuration(&file.path));
+    if prompts && !names_copies(&file.path) {
+        // Without it, a person would think that the copies are in use.
+        output::report(existing_configuration(&file.path));
     }
     files.push(file);
     output::list(&files, "", |file| format!("{:7} {}", if file.written { "written" } else { "kept" }, file.path.display()));
@@ -45,10 +49,15 @@ pub(crate) fn run(path: &Path, prompts: bool) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Whether the configuration uses the copies.
+fn names_copies(file: &Path) -> bool {
+    settings::config(Some(file)).is_ok_and(|config| config.prompts_path == Some(file.with_file_name(PROMPTS_FOLDER)))
+}
+
 /// Tells what an existing configuration lacks.
 fn existing_configuration(file: &Path) -> String {
     format!(
-        "Add \"prompts_path\": \"{PROMPTS_FOLDER}\" to {}, so that the copies are used, and \"{PROMPTS_FOLDER}/**\" to its \"protected_paths\", so \
+        "The copies are not used yet. Add \"prompts_path\": \"{PROMPTS_FOLDER}\" to {}, and \"{PROMPTS_FOLDER}/**\" to its \"protected_paths\", so \
          that agents cannot change their own instructions unseen.",
         file.display()
     )
@@ -95,32 +104,36 @@ mod tests {
         let sample = TestRepository::new();
         let inner = sample.top().join("inner");
         std::fs::create_dir(&inner).unwrap();
-        let error = run(&inner, false).unwrap_err().to_string();
+        let error = run(None, &inner, false).unwrap_err().to_string();
         assert!(error.contains("is inside the repository") && error.contains("run `vibe-relay init "), "{error}");
-        let missing = run(&sample.top().join("missing"), false).unwrap_err();
+        let missing = run(None, &sample.top().join("missing"), false).unwrap_err();
         assert!(missing.to_string().starts_with("could not find"), "{missing}");
         let outside = tempfile::tempdir().unwrap();
-        assert!(run(outside.path(), false).unwrap_err().to_string().contains("is not in a git repository"));
-        assert!(!sample.top().join("missing").exists() && !inner.join(CONFIG_FILE).exists());
+        assert!(run(None, outside.path(), false).unwrap_err().to_string().contains("is not in a git repository"));
+        let named = run(Some(Path::new("my.json")), sample.top(), false).unwrap_err().to_string();
+        assert!(named.contains("my.json") && named.ends_with("omit --config"), "{named}");
+        assert!(!sample.top().join(CONFIG_FILE).exists() && !sample.top().join("missing").exists() && !inner.join(CONFIG_FILE).exists());
     }
 
     #[test]
     fn existing_files_stay_and_prompts_are_copied_only_on_request() {
         let sample = TestRepository::new();
-        run(sample.top(), false).unwrap();
+        run(None, sample.top(), false).unwrap();
         let written = std::fs::read_to_string(sample.top().join(CONFIG_FILE)).unwrap();
         assert_eq!(written, "{\n  \"repo_path\": \".\"\n}\n");
         assert!(!sample.top().join("agents").exists());
-        run(sample.top(), true).unwrap();
+        run(None, sample.top(), true).unwrap();
         assert_eq!(std::fs::read_to_string(sample.top().join(CONFIG_FILE)).unwrap(), written, "it is not overwritten");
+        assert!(!names_copies(&sample.top().join(CONFIG_FILE)));
         let hint = existing_configuration(&sample.top().join(CONFIG_FILE));
         assert!(hint.contains("\"prompts_path\": \"agents\"") && hint.contains("\"agents/**\" to its \"protected_paths\""), "{hint}");
         for prompt in Prompt::ALL {
             assert_eq!(std::fs::read_to_string(sample.top().join("agents").join(prompt.file())).unwrap(), prompt.built_in());
         }
         let other = TestRepository::new();
-        run(other.top(), true).unwrap();
-        let config = crate::settings::with_files(Some(&other.top().join(CONFIG_FILE))).unwrap();
+        run(None, other.top(), true).unwrap();
+        assert!(names_copies(&other.top().join(CONFIG_FILE)), "nothing more is to be said");
+        let config = settings::with_files(Some(&other.top().join(CONFIG_FILE))).unwrap();
         assert_eq!(config.prompts.replaced().count(), Prompt::ALL.len(), "the configuration names the folder");
         assert!(config.protected_paths.contains(&"agents/**".to_owned()) && config.protected_paths.contains(&"CLAUDE.md".to_owned()));
     }

@@ -87,7 +87,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         }
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
         Command::Service(command) => return single_threaded()?.block_on(service::run(config, command)),
-        Command::Init { path, prompts } => init::run(&path, prompts)?,
+        Command::Init { path, prompts } => init::run(config, &path, prompts)?,
         Command::Open { print } => single_threaded()?.block_on(open::run(config, print))?,
         Command::Config(command) => config_file::run(config, &command)?,
         Command::Clean { yes } => return single_threaded()?.block_on(clean::run(config, yes)),

@@ -128,7 +128,8 @@ pub(crate) fn hint(text: impl std::fmt::Display) {
     }
 }
 
-fn report(text: impl std::fmt::Display) {
+/// Prints a line on standard error, also with `--quiet`.
+pub(crate) fn report(text: impl std::fmt::Display) {
     drop(writeln!(stderr(), "{}", printable(&text.to_string())));
 }
 

@@ -230,7 +230,10 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let id = id::project(&project)?;
             let project: Project = client.delete_with(&format!("/api/projects/{id}"), &ProjectDeletion { title }).await?;
             let line = |project: &Project| {
-                output::line(format!("{} is deleted; its unmerged work is kept in rescue refs of {}", project.id, project.repo_path));
+                output::line(format!(
+                    "{} is deleted; its branches stay in {}, and work that was not merged, if any, in rescue refs",
+                    project.id, project.repo_path
+                ));
             };
             output::data(&project, line);
         }

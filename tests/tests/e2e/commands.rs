@@ -81,7 +81,7 @@ const COMMANDS: &[Row] = &[
     row("version", "version", "version extra", Text),
     row("completions", "completions bash", "completions cmd", NoData),
     row("man", "man pages", "man /dev/null/pages", OUTCOME),
-    row("init", "init repo", "init nowhere", Items(&["path", "written"])),
+    elsewhere("init", ("configuration.rs", "\"init\""), "init nowhere", Items(&["path", "written"])),
     row("config check", "config check", "--config nowhere.json config check", Keys(&["max_parallel_agents", "limits", "prompts_path"])),
     row("doctor", "doctor", "--config nowhere.json doctor", Items(&["name", "result", "detail"])),
     row("uninstall", "uninstall", "--config nowhere.json uninstall", Items(&["what", "place", "remove"])),
