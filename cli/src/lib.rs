@@ -60,6 +60,8 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(args: Args) -> Result<ExitCode, CliError> {
+    // For every command: `doctor` judges repositories as a server does, and filters and encodings need git.
+    repo::use_git(runner::process::run_git);
     let config = args.config.as_deref();
     match args.command.unwrap_or_default() {
         // These processes run beside every agent, so they use one thread.

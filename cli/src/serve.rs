@@ -39,7 +39,6 @@ const LAST_PORT: u16 = 9499;
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
     api::raise_file_limit();
-    repo::use_git(runner::process::run_git);
     if options.detached {
         runner::process::leave_terminal();
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use domain::runs::sandbox::SandboxTier;
 use domain::wire::LandingResult;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::git::git;
 use tests::server::TestServer;
 
@@ -77,4 +77,25 @@ async fn agents_work_on_files_of_lfs_and_merges_are_signed() {
     let _: serde_json::Value = server.post(&format!("/api/projects/{project}/landing/undo"), &json!({})).await.unwrap();
     assert_eq!([read("picture.psd"), read("new.psd")], [Some("good\n".to_owned()), None]);
     assert_eq!(person(&server, &["status", "--porcelain"]), "");
+}
+
+/// It asks git for the filters of this user, as the server does.
+#[tokio::test]
+async fn doctor_accepts_a_filter_and_names_a_missing_one() {
+    let server = support::scripted(r#"{"parts": []}"#).await;
+    std::fs::create_dir_all(server.root().join("home")).unwrap();
+    std::fs::write(server.root().join("home/.gitconfig"), "[filter \"mine\"]\n\tclean = cat\n\tsmudge = cat\n").unwrap();
+    let judged = async |attributes: &str| {
+        std::fs::write(server.repository().join(".gitattributes"), attributes).unwrap();
+        git(&server.repository(), &["add", "-A"]).unwrap();
+        git(&server.repository(), &["commit", "-q", "-m", "Attributes"]).unwrap();
+        let printed = server.command(&["doctor", "--json"]).output().await.unwrap().stdout;
+        let checks: Vec<Value> = serde_json::from_slice(&printed).unwrap();
+        checks.into_iter().find(|check| check["name"] == "repository").unwrap()
+    };
+    let accepted = judged("README.md filter=mine\n").await;
+    assert_eq!(accepted["result"], "ok", "{accepted}");
+    let missing = judged("README.md filter=lfs\n").await;
+    assert_eq!(missing["result"], "fix", "{missing}");
+    assert!(missing.to_string().contains("the git filter lfs, which is not installed"), "{missing}");
 }
