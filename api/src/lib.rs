@@ -31,5 +31,5 @@ pub use assets::Asset;
 pub use routes::router;
 pub use serve::{raise_file_limit, serve};
 pub use sign_in::SignIn;
-pub use state::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, ReadIssue, SaveToken, UpdateCheckout};
+pub use state::{AppState, CanOpen, DemoHooks, FollowBase, ImportIssue, MapCode, Publish, ReadIssue, RestoreToken, SaveToken, UpdateCheckout};
 pub use webhook::run as send_notifications;

@@ -41,7 +41,7 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 12] {
+fn areas() -> [Area; 13] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
         Area { tag: "server", access: Access::Person, routes: server_routes() },
@@ -50,6 +50,7 @@ fn areas() -> [Area; 12] {
         Area { tag: "board", access: Access::Owner, routes: board::owner_routes() },
         Area { tag: "runs", access: Access::Person, routes: runs::routes() },
         Area { tag: "runs", access: Access::Owner, routes: runs::owner_routes() },
+        Area { tag: "team", access: Access::Any, routes: team::open_routes() },
         Area { tag: "team", access: Access::Person, routes: team::routes() },
         Area { tag: "team", access: Access::Owner, routes: team::owner_routes() },
         Area { tag: "context", access: Access::Person, routes: context::routes() },

@@ -26,6 +26,9 @@ use crate::sign_in::SignIn;
 /// Stores a token.
 pub type SaveToken = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
+/// Writes the permanent token of the human again where programs find it, if it is not there.
+pub type RestoreToken = dyn Fn() -> io::Result<()> + Send + Sync;
+
 /// Makes the code map of a project.
 pub type MapCode = dyn Fn(ProjectId) -> Pin<Box<dyn Future<Output = db::Result<CodeMapView>> + Send>> + Send + Sync;
 
@@ -59,6 +62,7 @@ pub struct AppState {
     pub sign_in: SignIn,
     /// Writes a new permanent token of the human to where programs find it.
     pub save_token: Arc<SaveToken>,
+    pub restore_token: Arc<RestoreToken>,
     /// The last output lines of the agents at work, which no event carries.
     pub activity: watch::Sender<ActivityLines>,
     /// The passes of the runner.

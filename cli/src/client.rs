@@ -1,9 +1,10 @@
-//! Requests to the running board, with the human's token.
+//! Requests to the running board, with the human's token. A token file that was lost or damaged is written again by the board.
 
 use std::path::{Path, PathBuf};
 
 use domain::config::Config;
 use domain::wire::Problem;
+use http::StatusCode;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
@@ -17,18 +18,18 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 use tokio_util::either::Either;
 
 use crate::error::CliError;
-use crate::settings;
+use crate::{settings, token_file};
 
 /// A WebSocket of the running board.
 pub(crate) type BoardSocket = WebSocketStream<Either<UnixStream, TcpStream>>;
 
-/// The running board and the token for it.
+/// The running board and the file with the token for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     db_path: PathBuf,
     /// The address for people; requests take the socket.
     url: String,
-    token: String,
+    token_file: PathBuf,
 }
 
 impl Client {
@@ -45,10 +46,8 @@ impl Client {
     /// # Errors
     /// When none is running.
     pub(crate) fn new(config: &Config) -> Result<Self, CliError> {
-        let missing = || CliError::NotRunning { db_path: config.db_path.clone() };
-        let server = server_file::read(&config.db_path)?.ok_or_else(missing)?;
-        let token = settings::existing_token(config)?.ok_or_else(missing)?;
-        Ok(Self { db_path: config.db_path.clone(), url: server.url, token })
+        let server = server_file::read(&config.db_path)?.ok_or_else(|| CliError::NotRunning { db_path: config.db_path.clone() })?;
+        Ok(Self { db_path: config.db_path.clone(), url: server.url, token_file: settings::token_file(config) })
     }
 
     /// The address of the board.
@@ -69,8 +68,8 @@ impl Client {
     /// # Errors
     /// When the board does not answer, or refuses.
     pub(crate) async fn text(&self, path: &str) -> Result<String, CliError> {
-        let (ok, answer) = self.exchange("GET", path, None).await?;
-        if ok { Ok(String::from_utf8_lossy(&answer).into_owned()) } else { Err(self.refusal(&answer)) }
+        let Answer { status, body: answer } = self.exchange("GET", path, None).await?;
+        if status.is_success() { Ok(String::from_utf8_lossy(&answer).into_owned()) } else { Err(self.refusal(&answer)) }
     }
 
     /// Sends POST with a JSON body.
@@ -102,8 +101,8 @@ impl Client {
     /// # Errors
     /// When the board does not answer, or refuses.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), CliError> {
-        let (ok, answer) = self.exchange("DELETE", path, None).await?;
-        if ok { Ok(()) } else { Err(self.refusal(&answer)) }
+        let Answer { status, body: answer } = self.exchange("DELETE", path, None).await?;
+        if status.is_success() { Ok(()) } else { Err(self.refusal(&answer)) }
     }
 
     /// Opens the WebSocket at `path`.
@@ -116,14 +115,14 @@ impl Client {
             Err(error) => return Ok(Err(SocketError::Io(std::io::Error::other(error)))),
         };
         let mut request = format!("ws://{host}{path}").into_client_request().map_err(|error| self.no_answer(error))?;
-        let token = format!("Bearer {}", self.token).parse().map_err(|error| self.no_answer(error))?;
+        let token = format!("Bearer {}", self.token().await?).parse().map_err(|error| self.no_answer(error))?;
         request.headers_mut().insert("authorization", token);
         Ok(client_async(request, stream).await.map(|(socket, _)| socket))
     }
 
     async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
-        let (ok, answer) = self.exchange(method, path, body).await?;
-        if ok { serde_json::from_slice(&answer).map_err(|error| self.no_answer(error)) } else { Err(self.refusal(&answer)) }
+        let Answer { status, body: answer } = self.exchange(method, path, body).await?;
+        if status.is_success() { serde_json::from_slice(&answer).map_err(|error| self.no_answer(error)) } else { Err(self.refusal(&answer)) }
     }
 
     /// The error that a response which is no success describes.
@@ -134,28 +133,60 @@ impl Client {
         }
     }
 
-    async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(bool, Bytes), CliError> {
+    /// Sends a request with the token in the file.
+    async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<Answer, CliError> {
+        let token = self.token().await?;
+        let answer = self.request(method, path, Some(&token), body.clone()).await?;
+        if answer.status != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        // The file may hold an old token, from a backup for example. Nothing was done yet, so the request can be repeated.
+        self.restore_token().await?;
+        let restored = self.token().await?;
+        if restored == token { Ok(answer) } else { self.request(method, path, Some(&restored), body).await }
+    }
+
+    /// Returns the token in the file, which the board writes again if there is none.
+    async fn token(&self) -> Result<String, CliError> {
+        if let Ok(token) = token_file::read(&self.token_file) {
+            return Ok(token);
+        }
+        self.restore_token().await?;
+        token_file::read(&self.token_file).map_err(|problem| CliError::TokenFile { path: self.token_file.clone(), problem })
+    }
+
+    /// Asks the board to write the token file again if that does not hold the token. It needs no token: the answer contains none, and only
+    /// this user can read the file.
+    async fn restore_token(&self) -> Result<(), CliError> {
+        let Answer { status, body } = self.request("POST", "/api/token/restore", None, None).await?;
+        if status.is_success() { Ok(()) } else { Err(self.refusal(&body)) }
+    }
+
+    async fn request(&self, method: &str, path: &str, token: Option<&str>, body: Option<Vec<u8>>) -> Result<Answer, CliError> {
         let BoardConnection { stream, host } = mcp::connect(&self.db_path).await.map_err(|error| self.no_answer(error))?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.no_answer(error))?;
         tokio::spawn(connection);
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", host)
-            .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(body.unwrap_or_default())))
-            .map_err(|error| self.no_answer(error))?;
+        let mut request = http::Request::builder().method(method).uri(path).header("host", host).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(Full::new(Bytes::from(body.unwrap_or_default()))).map_err(|error| self.no_answer(error))?;
         let response = sender.send_request(request).await.map_err(|error| self.no_answer(error))?;
-        let ok = response.status().is_success();
-        let answer = response.into_body().collect().await.map_err(|error| self.no_answer(error))?;
-        Ok((ok, answer.to_bytes()))
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(|error| self.no_answer(error))?.to_bytes();
+        Ok(Answer { status, body })
     }
 
     /// The error of a board that does not answer as it should.
     pub(crate) fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
         CliError::NoAnswer { url: self.url.clone(), reason: reason.to_string() }
     }
+}
+
+/// A response of the board.
+struct Answer {
+    status: StatusCode,
+    body: Bytes,
 }
 
 fn json(body: &impl Serialize) -> Result<Vec<u8>, CliError> {

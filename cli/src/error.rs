@@ -7,6 +7,8 @@ use domain::id::TaskId;
 use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
 
+use crate::token_file::TokenProblem;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error("could not start the event loop")]
@@ -47,6 +49,8 @@ pub(crate) enum CliError {
     AppFailed { name: String, failure: String },
     #[error("no board is running for {}; start it with `vibe-relay serve`", db_path.display())]
     NotRunning { db_path: PathBuf },
+    #[error("the token file {} {problem}; run this command as the user who started the board", path.display())]
+    TokenFile { path: PathBuf, problem: TokenProblem },
     #[error("the board at {url} did not answer: {reason}; restart it with `vibe-relay serve`")]
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]

@@ -34,6 +34,7 @@ mod settings;
 mod signals;
 mod tail;
 mod team;
+mod token_file;
 mod uninstall;
 
 use std::process::ExitCode;

@@ -28,6 +28,7 @@ use crate::error::CliError;
 use crate::reload::Reload;
 use crate::runs::parking;
 use crate::signals::{self, StopSignals};
+use crate::token_file::TokenFile;
 use crate::{dead_drop, last_port, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
@@ -63,8 +64,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     start::require(&config, port).await?;
     let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
     let db = Db::open_locked(&config, lock).await?;
-    let token = settings::token(&config)?;
-    db.set_owner(&settings::owner_name(), &token).await?;
+    let token_file = Arc::new(TokenFile::open(&config)?);
+    db.set_owner(&settings::owner_name(), &token_file.token()).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
     last_port::write(&config.db_path, port);
     let url = format!("http://127.0.0.1:{port}");
@@ -90,9 +91,10 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         assets: embed::ASSETS,
         sign_in: sign_in.clone(),
         save_token: Arc::new({
-            let path = settings::token_file(&config);
-            move |token| settings::write_token(&path, token)
+            let file = Arc::clone(&token_file);
+            move |token| file.replace(token)
         }),
+        restore_token: Arc::new(move || token_file.restore()),
         activity: activity.clone(),
         ticks: ticks.subscribe(),
         sandbox: sandbox.subscribe(),

@@ -1,8 +1,8 @@
-//! Finds the configuration file and the human's token.
+//! Finds the configuration file, and the place of the human's token.
 //!
 //! Must not know what the settings are for. `reload` watches the files that are read here.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -154,20 +154,6 @@ pub(crate) fn token_file(config: &Config) -> PathBuf {
     config.db_path.with_file_name("token")
 }
 
-/// The human's token, which is created if there is none.
-///
-/// # Errors
-/// When the file cannot be read or written.
-pub(crate) fn token(config: &Config) -> Result<String, CliError> {
-    let path = token_file(config);
-    if let Some(token) = existing_token(config)? {
-        return Ok(token);
-    }
-    let token = db::new_token();
-    write_token(&path, &token).map_err(CliError::io(format!("write {}", path.display())))?;
-    Ok(token)
-}
-
 /// Replaces the token file at `path` as a whole.
 ///
 /// # Errors
@@ -179,20 +165,6 @@ pub(crate) fn write_token(path: &Path, token: &str) -> io::Result<()> {
     file.sync_all()?;
     std::fs::rename(&temporary, path)?;
     path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all())
-}
-
-/// The human's token, if a server has created one.
-///
-/// # Errors
-/// When the file cannot be read.
-pub(crate) fn existing_token(config: &Config) -> Result<Option<String>, CliError> {
-    let path = token_file(config);
-    match std::fs::read_to_string(&path) {
-        Ok(token) if token.trim().len() == 64 => Ok(Some(token.trim().to_owned())),
-        Ok(_) => Ok(None),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CliError::io(format!("read {}", path.display()))(error)),
-    }
 }
 
 #[cfg(test)]

@@ -64,8 +64,12 @@ pub struct BridgeOptions {
 
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
-    #[error("no token was given and {} could not be read ({source}): start `vibe-relay serve` once, or set VIBE_RELAY_TOKEN", path.display())]
-    Token { path: PathBuf, source: std::io::Error },
+    #[error(
+        "no token was given, and your own in {} could not be read ({reason}): start `vibe-relay serve`, let a running board write it again with \
+         `vibe-relay doctor`, or set VIBE_RELAY_TOKEN",
+        path.display()
+    )]
+    Token { path: PathBuf, reason: std::io::Error },
     #[error("the MCP client did not start as the protocol requires: {0}")]
     Client(#[source] Box<ServerInitializeError>),
     #[error("{} no longer exists, so there is no board to connect to", folder.display())]
@@ -92,7 +96,7 @@ where
         Some(token) => token,
         None => {
             let path = options.db_path.with_file_name("token");
-            let text = std::fs::read_to_string(&path).map_err(|source| BridgeError::Token { path, source })?;
+            let text = std::fs::read_to_string(&path).map_err(|reason| BridgeError::Token { path, reason })?;
             text.trim().to_owned()
         }
     };

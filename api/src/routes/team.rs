@@ -18,6 +18,11 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
+/// The routes of this area for anyone who reaches the server.
+pub(super) fn open_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(browser_session::restore_token))
+}
+
 /// The routes of this area for all persons.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()

@@ -168,6 +168,7 @@ impl TestServer {
             assets: &ASSETS,
             sign_in: SignIn::default(),
             save_token: Arc::new(|_| Ok(())),
+            restore_token: Arc::new(|| Ok(())),
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),

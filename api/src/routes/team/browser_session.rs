@@ -64,3 +64,17 @@ pub(crate) async fn rotate_token(State(state): State<AppState>, Extension(caller
     spawn_blocking(move || save(&saved)).await?.map_err(Error::TokenFile)?;
     Ok(Json(RotatedToken { revoked_sessions: state.db.replace_own_token(&caller, &token).await? }))
 }
+
+/// Write the file with the owner's permanent token again, if it is missing or does not hold the token
+///
+/// Needs no token, because the caller may have lost it. The response contains none, and only the owner can read the file.
+#[utoipa::path(
+    post,
+    path = "/api/token/restore",
+    responses((status = 204, description = "The file holds the token."), (status = 500, description = "The file could not be written."))
+)]
+pub(crate) async fn restore_token(State(state): State<AppState>, _: NoBody) -> Result<StatusCode> {
+    let restore = state.restore_token;
+    spawn_blocking(move || restore()).await?.map_err(Error::TokenFile)?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -9,7 +9,7 @@ use domain::config::{Config, Durability};
 use domain::runs::tick::Ticks;
 use domain::team::person::{NewPerson, OWNER, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
-use domain::wire::NewProject;
+use domain::wire::{NewProject, SignInLink};
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket;
 use repo::testing::TestRepository;
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::*;
-use crate::settings;
+use crate::token_file::{self, TokenFile};
 
 /// A board that runs until this value is dropped.
 struct Board {
@@ -34,8 +34,8 @@ impl Board {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
-        let token = settings::token(&config).unwrap();
-        db.set_owner("owner", &token).await.unwrap();
+        let token_file = Arc::new(TokenFile::open(&config).unwrap());
+        db.set_owner("owner", &token_file.token()).await.unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let shutdown = CancellationToken::new();
@@ -46,9 +46,10 @@ impl Board {
             assets: &[],
             sign_in: SignIn::default(),
             save_token: Arc::new({
-                let path = settings::token_file(&config);
-                move |token| settings::write_token(&path, token)
+                let file = Arc::clone(&token_file);
+                move |token| file.replace(token)
             }),
+            restore_token: Arc::new(move || token_file.restore()),
             activity: watch::Sender::default(),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             sandbox: watch::Sender::new(None).subscribe(),
@@ -162,20 +163,38 @@ async fn project_is_the_named_or_the_only_matching_one() {
 async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out() {
     let board = Board::new().await;
     let path = settings::token_file(&board.config);
-    let old = settings::token(&board.config).unwrap();
+    let old = token_file::read(&path).unwrap();
     let secret = board.db.open_browser_session(OWNER, None, None).await.unwrap().unwrap();
     assert_eq!(rotate(&board.client).await.unwrap().revoked_sessions, 1);
-    let new = settings::existing_token(&board.config).unwrap().unwrap();
+    let new = token_file::read(&path).unwrap();
     assert_ne!(old, new);
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
     assert_eq!((board.db.caller(&old).await.unwrap(), board.db.caller(&new).await.unwrap()), (None, Some(Caller::owner())));
     assert!(board.db.use_browser_session(&secret).await.unwrap().is_none());
-    let refused = rotate(&board.client).await.unwrap_err();
-    assert!(matches!(refused, CliError::Refused { .. }), "{refused}");
-    assert!(Client::new(&board.config).unwrap().delete("/api/sessions/1").await.is_err(), "it was revoked");
+    assert!(board.client.delete("/api/sessions/1").await.is_err(), "it was revoked");
     board.db.open_browser_session(OWNER, None, None).await.unwrap();
-    Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
+    board.client.delete("/api/sessions/2").await.unwrap();
     assert_eq!(board.db.browser_sessions(&Caller::owner()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn lost_or_damaged_token_file_needs_no_restart() {
+    let board = Board::new().await;
+    let path = settings::token_file(&board.config);
+    let token = token_file::read(&path).unwrap();
+    let another = "0".repeat(token.len());
+    for content in [None, Some("bad"), Some(&*another)] {
+        match content {
+            Some(content) => std::fs::write(&path, content).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let link: SignInLink = Client::new(&board.config).unwrap().post("/api/sign-in-link", &json!({})).await.unwrap();
+        assert!(link.sign_in_link.contains("/sign-in?code="), "{content:?}");
+        assert_eq!(token_file::read(&path).unwrap(), token, "{content:?}: it is the token from before, so no browser is signed out");
+    }
+    std::fs::remove_file(&path).unwrap();
+    rotate(&board.client).await.unwrap();
+    assert_ne!(token_file::read(&path).unwrap(), token);
 }
 
 #[tokio::test]
