@@ -46,7 +46,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<ExitC
 
 async fn install(config: Option<&Path>, port: Option<u16>, file: &Path) -> Result<ExitCode, CliError> {
     let systemd = Systemd::find().await?;
-    let settings = settings::config(config)?;
+    // Strict, because the service could not start with a broken file.
+    let settings = settings::with_files(settings::file(config)?.as_deref())?;
     let is_active = systemd.query(&["is-active", NAME]).await?.code == Some(0);
     if !is_active && let Ok(_another) = mcp::connect(&settings.db_path).await {
         return Err(CliError::RunsByHand { db_path: settings.db_path });

@@ -6,26 +6,70 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use domain::config::Config;
 use domain::config::origin::SettingSource;
+use domain::config::{Config, ConfigError};
 use domain::team::webhook::{Secret, Webhook};
+use serde_json::Value;
 
-use crate::error::CliError;
+use crate::error::{CliError, full_text};
 use crate::folders::Folders;
-use crate::{dead_drop, prompt_files};
+use crate::{dead_drop, output, prompt_files};
 
 /// The name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
 
+/// The key that names the database.
+const DB_PATH: &str = "db_path";
+
 /// The variable that replaces the levels of the log.
 const LOG_VARIABLE: &str = "RUST_LOG";
 
-/// Reads the configuration: the named file, or the first of the [`candidates`], or the defaults.
+/// Reads the configuration for a command: the named file, or the first of the [`candidates`], or the defaults. Commands need the place of the
+/// database, so a mistake in another key is only reported: a running board continues with the last valid file.
 ///
 /// # Errors
-/// When the named file does not exist, or the file is not valid.
+/// When the named file does not exist, or the file does not say which database is meant.
 pub(crate) fn config(named: Option<&Path>) -> Result<Config, CliError> {
-    parse(file(named)?.as_deref())
+    let file = file(named)?;
+    let error = match parse(file.as_deref()) {
+        Err(error @ CliError::Config { .. }) => error,
+        read => return read,
+    };
+    let rest = valid_part(file.as_deref())?;
+    if !rest.names_database {
+        return Err(error);
+    }
+    output::hint(format!("warning: {}; this command uses the database {}", full_text(&error), rest.config.db_path.display()));
+    Ok(rest.config)
+}
+
+/// A configuration file without what is not valid.
+pub(crate) struct ValidPart {
+    pub(crate) config: Config,
+    /// Whether the database is the one that the file means.
+    pub(crate) names_database: bool,
+}
+
+/// Reads the keys of a broken file that are valid; the others have their defaults.
+///
+/// # Errors
+/// When the current folder or the home folder is unknown.
+pub(crate) fn valid_part(file: Option<&Path>) -> Result<ValidPart, CliError> {
+    let text = file.and_then(|file| std::fs::read_to_string(file).ok());
+    let Some((path, Ok(Value::Object(mut keys)))) = file.zip(text.as_deref().map(serde_json::from_str)) else {
+        // A file that does not mention the key means the default.
+        let names_database = text.is_some_and(|text| !text.contains(DB_PATH));
+        return Ok(ValidPart { config: parse(None)?, names_database });
+    };
+    let had_database = keys.contains_key(DB_PATH);
+    loop {
+        match parse_text(&Value::Object(keys.clone()).to_string(), path) {
+            Ok(config) => return Ok(ValidPart { names_database: had_database == keys.contains_key(DB_PATH), config }),
+            Err(CliError::Config { source: ConfigError::UnknownKey { key, .. } | ConfigError::Value { key, .. }, .. })
+                if keys.remove(key.split(['.', '[']).next().unwrap_or_default()).is_some() => {}
+            Err(_) => return Ok(ValidPart { config: parse(None)?, names_database: false }),
+        }
+    }
 }
 
 /// Reads the configuration that a server needs, with the text of every prompt file and the secret of every webhook.
@@ -34,6 +78,14 @@ pub(crate) fn config(named: Option<&Path>) -> Result<Config, CliError> {
 /// When the configuration, a prompt or a secret cannot be read.
 pub(crate) fn with_files(file: Option<&Path>) -> Result<Config, CliError> {
     let mut config = parse(file)?;
+    complete(&mut config);
+    config.prompts = prompt_files::read(&config)?;
+    read_secrets(&mut config)?;
+    Ok(config)
+}
+
+/// Adds what comes from the current folder and the environment.
+pub(crate) fn complete(config: &mut Config) {
     if config.repo_path.is_none() {
         config.repo_path = repository_here();
         if config.repo_path.is_some() {
@@ -43,11 +95,17 @@ pub(crate) fn with_files(file: Option<&Path>) -> Result<Config, CliError> {
     if dead_drop::variable(LOG_VARIABLE).is_some() {
         config.origin.elsewhere.push(("log", SettingSource::Environment));
     }
-    config.prompts = prompt_files::read(&config)?;
+}
+
+/// Reads the secret of every webhook.
+///
+/// # Errors
+/// When one cannot be read.
+pub(crate) fn read_secrets(config: &mut Config) -> Result<(), CliError> {
     for webhook in &mut config.webhooks {
         webhook.secret = secret(webhook)?;
     }
-    Ok(config)
+    Ok(())
 }
 
 /// Reads the secret of a webhook from its file or its environment variable.
@@ -105,20 +163,29 @@ fn tidied(file: &Path) -> Result<PathBuf, CliError> {
     Ok(std::fs::canonicalize(folder).map_err(CliError::io(format!("find the folder {}", folder.display())))?.join(name))
 }
 
-fn parse(file: Option<&Path>) -> Result<Config, CliError> {
-    let (folder, home) = (current_folder()?, home()?);
+/// Reads the file, or takes the defaults.
+///
+/// # Errors
+/// When the file is not valid.
+pub(crate) fn parse(file: Option<&Path>) -> Result<Config, CliError> {
     let Some(path) = file else {
         let mut config = Config::default();
         if let Some(path) = dead_drop::variable(dead_drop::DB_PATH) {
             config.db_path = path.into();
             config.origin.elsewhere.push(("db_path", SettingSource::Environment));
         }
-        config.resolve_paths(&folder, &home);
+        config.resolve_paths(&current_folder()?, &home()?);
         Folders::find()?.complete(&mut config);
         return Ok(config);
     };
     let text = std::fs::read_to_string(path).map_err(|source| CliError::ConfigUnreadable { path: path.to_owned(), source })?;
-    let parsed = Config::parse(&text, path.parent().unwrap_or(&folder), &home);
+    parse_text(&text, path)
+}
+
+/// Parses the text of the file at `path`.
+fn parse_text(text: &str, path: &Path) -> Result<Config, CliError> {
+    let (folder, home) = (current_folder()?, home()?);
+    let parsed = Config::parse(text, path.parent().unwrap_or(&folder), &home);
     let mut config = parsed.map_err(|source| CliError::Config { path: path.to_owned(), source })?;
     config.origin.file = Some(path.to_owned());
     Folders::find()?.complete(&mut config);
@@ -190,5 +257,34 @@ mod tests {
         for named in ["c.json", "./c.json", "inner/../c.json"] {
             assert_eq!(file(Some(&top.join(named))).unwrap(), Some(top.join("c.json")), "{named}");
         }
+    }
+
+    #[test]
+    fn mistake_in_another_key_leaves_the_database_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        let read = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            let strict = parse(Some(&file)).is_ok();
+            (strict, config(Some(&file)).ok().map(|config| config.db_path))
+        };
+        let own = Some(folder.path().join("board.db"));
+        let default = Some(parse(None).unwrap().db_path);
+        assert_eq!(read(r#"{"db_path": "board.db", "port": 9400}"#), (true, own.clone()));
+        for broken in [
+            r#"{"db_path": "board.db", "port": "x"}"#,
+            r#"{"db_path": "board.db", "prots": 1, "limits": {"run_minutes": "many"}}"#,
+            r#"{"db_path": "board.db", "webhooks": [{"url": 1}], "max_attempts": 0}"#,
+        ] {
+            assert_eq!(read(broken), (false, own.clone()), "{broken}");
+        }
+        for broken in [r#"{"port": "x"}"#, r#"{"port": 9400,"#] {
+            assert_eq!(read(broken), (false, default.clone()), "{broken}: the file does not name another one");
+        }
+        for broken in [r#"{"db_path": 7}"#, r#"{"db_path": "board.db","#] {
+            assert_eq!(read(broken), (false, None), "{broken}: the database is not known");
+        }
+        let kept = valid_part(Some(&file)).unwrap();
+        assert!(!kept.names_database && kept.config.origin.keys.is_empty());
     }
 }

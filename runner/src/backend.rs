@@ -22,7 +22,7 @@ pub use claude::environment::{
     SERVICE_VARIABLE, is_reserved_variable,
 };
 pub use claude::error::classify_stderr;
-pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, private_folder, sign_in};
+pub use claude::home::{PROVIDER_IN_JAIL, SIGN_IN_BY_ENVIRONMENT, agent_files, private_folder, sign_in};
 pub use claude::hook;
 pub use claude::launch::{FILES, encode, launch};
 pub use claude::manual::resume_command;
@@ -74,6 +74,8 @@ pub enum Session {
 pub enum SignIn {
     /// In variables of its environment.
     Environment,
+    /// With a cloud provider, whose credentials may be in its own variables or files.
+    Provider,
     /// In a file, or nowhere.
     Elsewhere,
 }

@@ -18,14 +18,19 @@ pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreflightFailure {
     pub reason: ParkReason,
-    /// The finding, and the steps that resolve it.
-    pub detail: String,
+    pub finding: String,
+    /// The steps that resolve it, if the finding does not name them.
+    pub hint: Option<&'static str>,
 }
 
 impl PreflightFailure {
-    fn new(reason: ParkReason, finding: &str) -> Self {
-        let hint = backend::parking_hint(reason).map(|hint| format!(" {hint}")).unwrap_or_default();
-        Self { reason, detail: format!("{finding}{hint}") }
+    fn new(reason: ParkReason, finding: impl Into<String>) -> Self {
+        Self { reason, finding: finding.into(), hint: backend::parking_hint(reason) }
+    }
+
+    /// Returns the finding, and the steps that resolve it.
+    pub fn detail(&self) -> String {
+        self.hint.map_or_else(|| self.finding.clone(), |hint| format!("{} {hint}", self.finding))
     }
 }
 
@@ -36,7 +41,10 @@ impl PreflightFailure {
 pub fn program(config: &Config) -> Result<PathBuf, PreflightFailure> {
     let name = config.agent_command.first().map_or("", String::as_str);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let missing = || PreflightFailure::new(ParkReason::ProgramMissing, &format!("The program \"{name}\" was not found in PATH."));
+    let missing = || {
+        let problem = if name.contains('/') { "does not exist or is not executable" } else { "was not found in PATH" };
+        PreflightFailure::new(ParkReason::ProgramMissing, format!("The program \"{name}\" {problem}."))
+    };
     find_program(name, &path).ok_or_else(missing)
 }
 
@@ -46,11 +54,11 @@ pub fn program(config: &Config) -> Result<PathBuf, PreflightFailure> {
 /// The first failure.
 pub async fn preflight(config: &Config, sandbox: &SandboxChoice) -> Result<(), PreflightFailure> {
     let program = program(config)?;
-    backend::check_version(&program).await.map_err(|finding| PreflightFailure::new(ParkReason::ProgramTooOld, &finding))?;
+    backend::check_version(&program).await.map_err(|finding| PreflightFailure::new(ParkReason::ProgramTooOld, finding))?;
     if let Some(detail) = free_space::shortage(config).await {
-        return Err(PreflightFailure::new(ParkReason::DiskFull, &detail));
+        return Err(PreflightFailure::new(ParkReason::DiskFull, detail));
     }
     let tier = sandbox.tier().map_err(|detail| PreflightFailure::new(ParkReason::Sandbox, detail))?;
     let checked = backend::check_sign_in(&program, config, tier).await;
-    checked.map_err(|(reason, finding)| PreflightFailure::new(reason, &finding))
+    checked.map_err(|(reason, finding)| PreflightFailure::new(reason, finding))
 }

@@ -9,7 +9,7 @@ mod version;
 
 pub use git::run_git;
 pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_inbound, start_jail};
-pub use version::{Version, version};
+pub use version::{Version, VersionFailure, version};
 
 use domain::runs::output::{COMMAND_OUTPUT_FILE, RAW_OUTPUT_FILE};
 use std::ffi::{OsStr, OsString};

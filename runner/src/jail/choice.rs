@@ -3,27 +3,40 @@
 use domain::config::Config;
 use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 
-use super::probe::SandboxProbe;
-use crate::backend::{self, SIGN_IN_BY_ENVIRONMENT, SignIn};
+use super::probe::{ProbeFailure, SandboxProbe};
+use crate::backend::{self, PROVIDER_IN_JAIL, SIGN_IN_BY_ENVIRONMENT, SignIn};
 
 /// The tier of new runs, or why no run starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SandboxChoice {
     Run(SandboxTier),
     /// Nobody asked for a jail, and none works here.
-    Unprotected {
-        cure: String,
-    },
+    Unprotected(Obstacle),
     /// The wanted tier does not work here.
-    Unavailable {
-        detail: String,
-    },
+    Unavailable(Obstacle),
     /// A person has to choose first.
     Undecided {
-        detail: String,
+        obstacle: Obstacle,
         /// The tiers that work here.
         choices: Vec<SandboxTier>,
     },
+}
+
+/// Why a tier is not used, and what a person can do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    pub problem: String,
+    pub cure: String,
+}
+
+impl Obstacle {
+    fn of(wanted: &str, failure: &ProbeFailure) -> Self {
+        Self { problem: format!("{wanted} does not work here: {failure}"), cure: failure.cure() }
+    }
+
+    fn detail(&self) -> String {
+        format!("{}. {}", self.problem, self.cure)
+    }
 }
 
 impl SandboxChoice {
@@ -31,20 +44,19 @@ impl SandboxChoice {
     ///
     /// # Errors
     /// Why no run starts, and what to do.
-    pub fn tier(&self) -> Result<SandboxTier, &str> {
+    pub fn tier(&self) -> Result<SandboxTier, String> {
         match self {
             Self::Run(tier) => Ok(*tier),
-            Self::Unprotected { .. } => Ok(SandboxTier::None),
-            Self::Unavailable { detail } | Self::Undecided { detail, .. } => Err(detail),
+            Self::Unprotected(_) => Ok(SandboxTier::None),
+            Self::Unavailable(obstacle) | Self::Undecided { obstacle, .. } => Err(obstacle.detail()),
         }
     }
 
     pub fn status(&self) -> SandboxStatus {
         let (detail, choices) = match self {
             Self::Run(_) => (None, Vec::new()),
-            Self::Unprotected { cure } => (Some(cure.clone()), Vec::new()),
-            Self::Unavailable { detail } => (Some(detail.clone()), Vec::new()),
-            Self::Undecided { detail, choices } => (Some(detail.clone()), choices.clone()),
+            Self::Unprotected(obstacle) | Self::Unavailable(obstacle) => (Some(obstacle.detail()), Vec::new()),
+            Self::Undecided { obstacle, choices } => (Some(obstacle.detail()), choices.clone()),
         };
         SandboxStatus { tier: self.tier().ok(), detail, choices }
     }
@@ -77,26 +89,34 @@ impl ChoiceRequest<'_> {
         if let Some(tier) = demanded {
             return match self.probe.check(tier) {
                 Ok(()) => SandboxChoice::Run(tier),
-                Err(failure) => SandboxChoice::Unavailable { detail: format!("The sandbox \"{tier}\" does not work here: {failure}") },
+                Err(failure) => SandboxChoice::Unavailable(Obstacle::of(&format!("The sandbox \"{tier}\""), failure)),
             };
         }
         match (self.probe.check(SandboxTier::Jail), self.sign_in) {
-            (Err(failure), _) => SandboxChoice::Unprotected { cure: format!("A jail does not work here: {failure}") },
+            (Err(failure), _) => SandboxChoice::Unprotected(Obstacle::of("A jail", failure)),
             (Ok(()), SignIn::Environment) => SandboxChoice::Run(SandboxTier::Jail),
-            (Ok(()), SignIn::Elsewhere) => {
+            (Ok(()), SignIn::Provider | SignIn::Elsewhere) => {
                 let works = |tier: &SandboxTier| self.probe.check(*tier).is_ok();
-                SandboxChoice::Undecided { detail: undecided(), choices: SandboxTier::ALL.iter().copied().filter(works).collect() }
+                SandboxChoice::Undecided { obstacle: undecided(self.sign_in), choices: SandboxTier::ALL.iter().copied().filter(works).collect() }
             }
         }
     }
 }
 
-fn undecided() -> String {
-    format!(
-        "Choose whether agents run in a jail: in the dialog of a new project, or with \"sandbox\" in the configuration. This machine offers a \
-         jail, but the agent program is not signed in by an environment variable. In a jail it can read its sign-in file but not renew it, so \
-         agents may end up signed out. {SIGN_IN_BY_ENVIRONMENT}"
-    )
+fn undecided(sign_in: SignIn) -> Obstacle {
+    let choose = "Choose whether agents run in a jail: in the dialog of a new project, or with \"sandbox\" in the configuration.";
+    let (problem, more) = match sign_in {
+        SignIn::Provider => (
+            "This machine offers a jail, but the models are those of a cloud provider, whose files, such as ~/.aws, a jail hides from agents",
+            PROVIDER_IN_JAIL,
+        ),
+        SignIn::Environment | SignIn::Elsewhere => (
+            "This machine offers a jail, but the agent program is not signed in by an environment variable: in a jail it can read its sign-in \
+             file but not renew it, so agents may end up signed out",
+            SIGN_IN_BY_ENVIRONMENT,
+        ),
+    };
+    Obstacle { problem: problem.to_owned(), cure: format!("{choose} {more}") }
 }
 
 #[cfg(test)]

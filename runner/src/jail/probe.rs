@@ -26,26 +26,35 @@ pub struct SandboxProbe {
 /// Why a tier does not work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeFailure {
-    #[error("bubblewrap is not installed. Install it with `apt install bubblewrap` or `dnf install bubblewrap`.")]
+    #[error("bubblewrap is not installed")]
     NotInstalled,
-    #[error(
-        "AppArmor stops bubblewrap, as on Ubuntu 24.04: {text}. Write the following to /etc/apparmor.d/bwrap and run \
-         `sudo apparmor_parser -r /etc/apparmor.d/bwrap`:\n{APPARMOR_PROFILE}"
-    )]
+    #[error("AppArmor stops bubblewrap, as on Ubuntu 24.04: {text}")]
     AppArmor { text: String },
-    #[error(
-        "this container does not let bubblewrap create namespaces: {text}. The container itself is the sandbox: start vibe-relay in it with \
-         \"sandbox\": \"none\". Or start the container with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined \
-         --security-opt systempaths=unconfined`."
-    )]
+    #[error("this container does not let bubblewrap create namespaces: {text}")]
     Container { text: String },
-    #[error(
-        "the kernel does not let bubblewrap create namespaces: {text}. Allow user namespaces, for example with \
-         `sysctl kernel.unprivileged_userns_clone=1`, or run vibe-relay in a container."
-    )]
+    #[error("the kernel does not let bubblewrap create namespaces: {text}")]
     Namespaces { text: String },
-    #[error("bubblewrap failed: {text}. Update it, or run `bwrap --ro-bind / / true` to see why it fails.")]
+    #[error("bubblewrap failed: {text}")]
     Failed { text: String },
+}
+
+impl ProbeFailure {
+    /// What makes the tier work.
+    pub fn cure(&self) -> String {
+        match self {
+            Self::NotInstalled => "Install it with `apt install bubblewrap` or `dnf install bubblewrap`.".to_owned(),
+            Self::AppArmor { .. } => {
+                format!("Write the following to /etc/apparmor.d/bwrap and run `sudo apparmor_parser -r /etc/apparmor.d/bwrap`:\n{APPARMOR_PROFILE}")
+            }
+            Self::Container { .. } => "The container itself is the sandbox: start vibe-relay in it with \"sandbox\": \"none\". Or start the \
+                 container with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`."
+                .to_owned(),
+            Self::Namespaces { .. } => "Allow user namespaces, for example with `sysctl kernel.unprivileged_userns_clone=1`, or run vibe-relay in \
+                 a container."
+                .to_owned(),
+            Self::Failed { .. } => "Update it, or run `bwrap --ro-bind / / true` to see why it fails.".to_owned(),
+        }
+    }
 }
 
 /// A profile that lets bubblewrap create user namespaces, as newer versions of Ubuntu include it.

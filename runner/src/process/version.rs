@@ -7,15 +7,37 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::probe;
+use domain::text::excerpt;
 
-const TIMEOUT: Duration = Duration::from_secs(15);
+use super::{ProbeOutput, ProcessError, probe};
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest quotation of an answer, in characters.
+const MAX_QUOTE: usize = 100;
 
 /// The answer of a program to `--version`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     pub numbers: [u32; 3],
     pub text: String,
+}
+
+/// Why a program has no version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VersionFailure {
+    #[error("it could not be started ({0})")]
+    NotStarted(String),
+    #[error("`--version` did not answer within {} s", TIMEOUT.as_secs())]
+    NoAnswer,
+    #[error("`--version` failed with {}{}", code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}")), quoted(said))]
+    Failed { code: Option<i32>, said: String },
+    #[error("`--version` printed \"{said}\" instead of a version")]
+    Unclear { said: String },
+}
+
+fn quoted(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
 /// The known versions, each with the time and the length of the file that had it.
@@ -27,17 +49,31 @@ fn known() -> MutexGuard<'static, Versions> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the version of a program; none if it prints none.
-pub async fn version(program: &Path) -> Option<Version> {
+/// Returns the version of a program.
+///
+/// # Errors
+/// When it does not print one.
+pub async fn version(program: &Path) -> Result<Version, VersionFailure> {
     // A link stands for the file that it leads to.
-    let file = program.metadata().ok()?;
-    let state = (file.modified().ok()?, file.len());
+    let not_started = |error: &dyn std::error::Error| VersionFailure::NotStarted(error.to_string());
+    let file = program.metadata().map_err(|error| not_started(&error))?;
+    let state = (file.modified().map_err(|error| not_started(&error))?, file.len());
     if let Some((_, version)) = known().get(program).filter(|(known, _)| *known == state) {
-        return Some(version.clone());
+        return Ok(version.clone());
     }
-    let found = parse(&probe(program, &["--version"], TIMEOUT).await.ok()?.stdout)?;
+    let ProbeOutput { code, stdout, stderr } = probe(program, &["--version"], TIMEOUT).await.map_err(|error| match error {
+        ProcessError::Timeout { .. } => VersionFailure::NoAnswer,
+        ProcessError::Start { source, .. } => not_started(&source),
+        error => not_started(&error),
+    })?;
+    let first_line = |text: &str| excerpt(text.trim(), MAX_QUOTE);
+    if code != Some(0) {
+        let said = first_line(if stderr.trim().is_empty() { &stdout } else { &stderr });
+        return Err(VersionFailure::Failed { code, said });
+    }
+    let found = parse(&stdout).ok_or_else(|| VersionFailure::Unclear { said: first_line(&stdout) })?;
     known().insert(program.to_owned(), (state, found.clone()));
-    Some(found)
+    Ok(found)
 }
 
 fn parse(answer: &str) -> Option<Version> {
@@ -78,6 +114,25 @@ mod tests {
         assert_eq!(fs::read_to_string(&calls).unwrap().lines().count(), 1);
         install("1.2.3000");
         assert_eq!(version(&program).await.unwrap().numbers, [1, 2, 3000]);
-        assert_eq!(version(&folder.path().join("missing")).await, None);
+        assert!(matches!(version(&folder.path().join("missing")).await, Err(VersionFailure::NotStarted(_))));
+    }
+
+    #[tokio::test]
+    async fn program_without_a_version_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("tool");
+        for (script, said) in [
+            ("echo 1.2.3; echo out of memory >&2; exit 3", "`--version` failed with exit code 3: out of memory"),
+            ("exit 1", "`--version` failed with exit code 1"),
+            ("kill -9 $$", "`--version` failed with a signal"),
+            ("echo hello", "`--version` printed \"hello\" instead of a version"),
+            ("sleep 600", "`--version` did not answer within 5 s"),
+        ] {
+            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(version(&program).await.unwrap_err().to_string(), said, "{script}");
+        }
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(version(&program).await, Err(VersionFailure::NotStarted(_))));
     }
 }

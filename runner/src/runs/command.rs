@@ -48,7 +48,7 @@ pub(super) struct NewCommand<'a> {
 pub(super) async fn start(context: &RunContext, path: &Path, new: NewCommand<'_>) -> db::Result<Result<(RunDir, String), String>> {
     let tier = match context.choose_sandbox().await?.tier() {
         Ok(tier) => tier,
-        Err(detail) => return Ok(Err(detail.to_owned())),
+        Err(detail) => return Ok(Err(detail)),
     };
     let files = CommandFiles {
         jail: jail::check_inputs(context, new.project, new.plan, tier, path),

@@ -97,7 +97,7 @@ async fn start_run(context: &RunContext, task: &TaskId, phase: AgentKind, status
     let sandbox = match context.choose_sandbox().await?.tier() {
         Ok(tier) => tier,
         // It changed since the last check of everything.
-        Err(detail) => return db.park_after_check(ParkReason::Sandbox, detail.to_owned(), db::now().after(CHECK_INTERVAL)).await,
+        Err(detail) => return db.park_after_check(ParkReason::Sandbox, detail, db::now().after(CHECK_INTERVAL)).await,
     };
     if let Some(detail) = free_space::shortage(&context.config()).await {
         return db.park_after_check(ParkReason::DiskFull, detail, db::now().after(CHECK_INTERVAL)).await;

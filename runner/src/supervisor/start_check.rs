@@ -61,7 +61,7 @@ impl StartCheck {
             }
             Err(failure) => {
                 let until = db::now().after(preflight::CHECK_INTERVAL);
-                context.db.park_after_check(failure.reason, failure.detail, until).await
+                context.db.park_after_check(failure.reason, failure.detail(), until).await
             }
         }
     }

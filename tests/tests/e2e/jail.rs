@@ -179,7 +179,12 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     assert_eq!(info.runner.parked[0].reason, ParkReason::Sandbox);
     let sandbox = info.sandbox.unwrap();
     assert_eq!((sandbox.tier, sandbox.choices.len()), (None, 3), "{sandbox:?}");
-    assert!(doctor(&server, None).await.contains("fix   sandbox    Choose whether agents run in a jail"));
+    let undecided = doctor(&server, None).await;
+    assert!(
+        undecided.contains("fix   sandbox    This machine offers a jail") && undecided.contains("fix: Choose whether agents run in a jail"),
+        "{undecided}"
+    );
+    assert_eq!(undecided.matches("This machine offers a jail").count(), 1, "the board does not repeat it: {undecided}");
 
     let settled: Value = server.post("/api/sandbox", &json!({"tier": "jail"})).await.unwrap();
     assert_eq!(settled, json!({"tier": "jail"}));
@@ -189,7 +194,8 @@ async fn agents_wait_until_the_owner_chose_a_sandbox() {
     assert_eq!(runs[0].refusals, [Access::new(AccessKind::Read, "~/.netrc")]);
     assert!(doctor(&server, None).await.contains("ok    sandbox    jail: agents see only"));
     let without = doctor(&server, Some("/nowhere")).await;
-    assert!(without.contains("fix   sandbox    The sandbox \"jail\" does not work here: bubblewrap is not installed. Install it with"), "{without}");
+    assert!(without.contains("fix   sandbox    The sandbox \"jail\" does not work here: bubblewrap is not installed\n"), "{without}");
+    assert!(without.contains("                 fix: Install it with `apt install bubblewrap`"), "{without}");
 }
 
 #[tokio::test]

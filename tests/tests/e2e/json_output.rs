@@ -92,8 +92,8 @@ async fn data_fits_the_schemas_of_the_http_interface() {
             "sign-in",
             "settings",
             "sandbox",
-            "repository",
             "disk",
+            "repository",
             "board"
         ]
     );

@@ -28,6 +28,8 @@ pub const INHERITED_PREFIXES: &[&str] = &["ANTHROPIC_", PROVIDER_PREFIX];
 
 /// Variables that choose a cloud provider as the model's host. The provider's own variables pass only when one of them is set.
 pub const PROVIDER_PREFIX: &str = "CLAUDE_CODE_USE_";
+/// Those that Claude Code documents.
+pub(super) const PROVIDERS: &[&str] = &["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
 pub const PROVIDER_VARIABLE_PREFIXES: &[&str] = &["AWS_", "GOOGLE_", "GCLOUD_", "CLOUD_ML_", "AZURE_"];
 
 /// The folder of the program's files, if it is not the usual one.

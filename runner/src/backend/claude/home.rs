@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use domain::config::Config;
 
-use super::environment::CREDENTIALS;
+use super::environment::{CREDENTIALS, PROVIDERS};
 use super::session::{PROJECTS, sessions_folder};
 use crate::backend::{AgentFiles, Session, SignIn};
 
 /// How to sign in for a sandbox.
 pub const SIGN_IN_BY_ENVIRONMENT: &str = "`claude setup-token` prints a token for CLAUDE_CODE_OAUTH_TOKEN, which works in a jail.";
+
+/// How to use a cloud provider in a jail.
+pub const PROVIDER_IN_JAIL: &str = "In a jail, pass the credentials in variables, or allow their folder for the repository.";
 
 /// The person's own settings and instructions.
 const SHARED: &[&str] = &["settings.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "rules"];
@@ -25,7 +28,7 @@ pub fn agent_files(home: &Path, config_dir: Option<&Path>, checkout: &Path, sess
     let private = config_dir.map_or_else(|| private_folder(home), Path::to_path_buf);
     let projects = private.join(PROJECTS);
     let mut readable: Vec<PathBuf> = SHARED.iter().map(|name| private.join(name)).collect();
-    if sign_in == SignIn::Elsewhere {
+    if sign_in != SignIn::Environment {
         readable.push(private.join(SIGN_IN_FILE));
     }
     let mut sessions = vec![sessions_folder(&private, checkout)];
@@ -37,11 +40,19 @@ pub fn agent_files(home: &Path, config_dir: Option<&Path>, checkout: &Path, sess
     AgentFiles { private, readable, sessions }
 }
 
-/// Whether every agent finds its sign-in in its environment, of which `has_variable` tells the inherited part.
+/// Where every agent finds its sign-in. `has_variable` tells the inherited part of their environment.
 pub fn sign_in(config: &Config, has_variable: impl Fn(&str) -> bool) -> SignIn {
-    let inherited = CREDENTIALS.iter().any(|name| has_variable(name));
-    let configured = config.agents.each().iter().all(|agent| CREDENTIALS.iter().any(|name| agent.env.contains_key(*name)));
-    if inherited || configured { SignIn::Environment } else { SignIn::Elsewhere }
+    let each_has = |names: &[&str]| {
+        let inherited = names.iter().any(|name| has_variable(name));
+        inherited || config.agents.each().iter().all(|agent| names.iter().any(|name| agent.env.contains_key(*name)))
+    };
+    if each_has(CREDENTIALS) {
+        SignIn::Environment
+    } else if each_has(PROVIDERS) {
+        SignIn::Provider
+    } else {
+        SignIn::Elsewhere
+    }
 }
 
 #[cfg(test)]
@@ -68,7 +79,7 @@ mod tests {
         let files = |sign_in| agent_files(Path::new("/h"), Some(Path::new("/c")), Path::new("/w"), Session::New(Uuid::nil()), sign_in);
         let file = Path::new("/c/.credentials.json").to_path_buf();
         assert!(!files(SignIn::Environment).readable.contains(&file));
-        assert!(files(SignIn::Elsewhere).readable.contains(&file));
+        assert!(files(SignIn::Elsewhere).readable.contains(&file) && files(SignIn::Provider).readable.contains(&file));
     }
 
     #[test]
@@ -76,6 +87,10 @@ mod tests {
         let mut config = Config::default();
         assert_eq!(sign_in(&config, |_| false), SignIn::Elsewhere);
         assert_eq!(sign_in(&config, |name| name == "CLAUDE_CODE_OAUTH_TOKEN"), SignIn::Environment);
+        for provider in ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"] {
+            assert_eq!(sign_in(&config, |name| name == provider), SignIn::Provider);
+            assert_eq!(sign_in(&config, |name| [provider, "ANTHROPIC_API_KEY"].contains(&name)), SignIn::Environment);
+        }
         config.agents.coder.env.insert("ANTHROPIC_API_KEY".to_owned(), "k".to_owned());
         assert_eq!(sign_in(&config, |_| false), SignIn::Elsewhere, "the other agents have none");
         for agent in config.agents.each_mut() {

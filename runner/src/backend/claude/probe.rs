@@ -49,8 +49,9 @@ pub async fn check_version(program: &Path) -> Result<(), String> {
         return Ok(());
     }
     match version(program).await.map(|found| version_support(&found)) {
-        Some(VersionSupport::TooOld(detail)) => Err(format!("{detail}.")),
-        Some(VersionSupport::Tested | VersionSupport::Newer(_)) | None => Ok(()),
+        Ok(VersionSupport::TooOld { problem, fix }) => Err(format!("{problem}; {fix}.")),
+        // A program that prints none shows in the first run why it does not work.
+        Ok(VersionSupport::Tested | VersionSupport::Newer { .. }) | Err(_) => Ok(()),
     }
 }
 
@@ -63,9 +64,15 @@ pub fn needs_sign_in(program: &Path) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionSupport {
     Tested,
-    Newer(String),
+    Newer {
+        problem: String,
+        fix: String,
+    },
     /// It must not run agents.
-    TooOld(String),
+    TooOld {
+        problem: String,
+        fix: String,
+    },
 }
 
 /// Judges the version of an agent program.
@@ -76,15 +83,17 @@ pub fn version_support(Version { numbers, text }: &Version) -> VersionSupport {
     let dotted = |version: [u32; 3]| version.map(|number| number.to_string()).join(".");
     if *numbers < MIN_VERSION {
         let minimum = dotted(MIN_VERSION);
-        return VersionSupport::TooOld(format!(
-            "{text} has known security holes, and {minimum} is the oldest without them; update it with `{UPDATE}`"
-        ));
+        return VersionSupport::TooOld {
+            problem: format!("{text} has known security holes, and {minimum} is the oldest without them"),
+            fix: format!("update it with `{UPDATE}`"),
+        };
     }
     if *numbers > TESTED_VERSION {
         let tested = dotted(TESTED_VERSION);
-        return VersionSupport::Newer(format!(
-            "{text} is newer than {tested}, with which vibe-relay is tested; if agents fail, install that one with `{UPDATE}@{tested}`"
-        ));
+        return VersionSupport::Newer {
+            problem: format!("{text} is newer than {tested}, with which vibe-relay is tested"),
+            fix: format!("if agents fail, install the tested one with `{UPDATE}@{tested}`"),
+        };
     }
     VersionSupport::Tested
 }
@@ -129,8 +138,8 @@ mod tests {
     fn versions_outside_of_the_range_are_named_with_the_command_that_helps() {
         let judged = |numbers, text: &str| match version_support(&Version { numbers, text: text.to_owned() }) {
             VersionSupport::Tested => ("tested", String::new()),
-            VersionSupport::Newer(detail) => ("newer", detail),
-            VersionSupport::TooOld(detail) => ("too old", detail),
+            VersionSupport::Newer { fix, .. } => ("newer", fix),
+            VersionSupport::TooOld { fix, .. } => ("too old", fix),
         };
         let (kind, detail) = judged([2, 1, 127], "2.1.127 (Claude Code)");
         assert!(kind == "too old" && detail.ends_with("`npm install -g @anthropic-ai/claude-code`"), "{detail}");

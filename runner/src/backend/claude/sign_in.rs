@@ -23,7 +23,7 @@ pub enum SignInState {
     /// Something that only a request would prove.
     Unverified(String),
     /// The service will refuse it.
-    Malformed(String),
+    Malformed { problem: String, fix: String },
 }
 
 /// Returns what is known about the sign-in of agents. Those of a kind with credentials of its own are judged by them.
@@ -32,7 +32,7 @@ pub async fn sign_in_state(program: &Path, config: &Config) -> SignInState {
     for agent in config.agents.each() {
         let service = agent.env.get(SERVICE_VARIABLE).cloned().or_else(|| inherited(SERVICE_VARIABLE));
         let found = CREDENTIALS.iter().find_map(|name| Some((*name, agent.env.get(*name)?)));
-        if let Some(state @ SignInState::Malformed(_)) = found.map(|(name, value)| judge(name, value, service.as_deref())) {
+        if let Some(state @ SignInState::Malformed { .. }) = found.map(|(name, value)| judge(name, value, service.as_deref())) {
             return state;
         }
     }
@@ -77,12 +77,16 @@ fn judge(name: &str, value: &str, service: Option<&str>) -> SignInState {
     match name {
         // A bearer token of a gateway may have any form.
         "ANTHROPIC_AUTH_TOKEN" => SignInState::Unverified(format!("{name} is set; only a request shows whether it is accepted")),
-        _ if !is_formed => SignInState::Malformed(format!(
-            "{name} is set, but it is not an Anthropic key: those begin with {KEY_PREFIX} and have at least {MIN_KEY} characters, and this one \
-             has {}. Set a key from https://console.anthropic.com/settings/keys or a token from `claude setup-token`, or unset the variable and \
-             sign in with `claude`.",
-            value.chars().count(),
-        )),
+        _ if !is_formed => SignInState::Malformed {
+            problem: format!(
+                "{name} is set, but it is not an Anthropic key: those begin with {KEY_PREFIX} and have at least {MIN_KEY} characters, and this \
+                 one has {}",
+                value.chars().count(),
+            ),
+            fix: "set a key from https://console.anthropic.com/settings/keys or a token from `claude setup-token`, or unset the variable and sign \
+                 in with `claude`"
+                .to_owned(),
+        },
         _ => SignInState::Unverified(format!(
             "{name} is set and has the form of a key; only a request shows whether it is accepted, so run `claude` once to see that it works"
         )),
@@ -100,7 +104,7 @@ mod tests {
         let kind = |state: &SignInState| match state {
             SignInState::Account(_) => "account",
             SignInState::Unverified(_) => "unverified",
-            SignInState::Malformed(_) => "malformed",
+            SignInState::Malformed { .. } => "malformed",
         };
         for (name, value, service, expected) in [
             ("ANTHROPIC_API_KEY", "dummy", None, "malformed"),
@@ -133,6 +137,6 @@ mod tests {
         says("not signed in", "did not say");
         let key = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "dummy".to_owned());
         let answer = r#"{"loggedIn":true,"authMethod":"api_key","apiKeySource":"ANTHROPIC_API_KEY"}"#;
-        assert!(matches!(state(answer, None, key), SignInState::Malformed(_)), "the program calls any key signed in");
+        assert!(matches!(state(answer, None, key), SignInState::Malformed { .. }), "the program calls any key signed in");
     }
 }

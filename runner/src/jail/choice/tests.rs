@@ -1,7 +1,6 @@
 //! Every combination that decides about a tier.
 
 use super::*;
-use crate::jail::probe::ProbeFailure;
 
 fn probe(jail: bool, jail_net: bool) -> SandboxProbe {
     let state = |works: bool| if works { Ok(()) } else { Err(ProbeFailure::Failed { text: "no".to_owned() }) };
@@ -12,11 +11,11 @@ fn choose(sandbox: Option<SandboxTier>, sandbox_min: SandboxTier, answer: Option
     let config = Config { sandbox, sandbox_min, ..Config::default() };
     match (ChoiceRequest { config: &config, answer, sign_in, probe }).choose() {
         SandboxChoice::Run(tier) => tier.to_string(),
-        SandboxChoice::Unprotected { cure } => {
-            assert!(cure.starts_with("A jail does not work here: bubblewrap"), "{cure}");
+        SandboxChoice::Unprotected(Obstacle { problem, .. }) => {
+            assert!(problem.starts_with("A jail does not work here: bubblewrap"), "{problem}");
             "unprotected".to_owned()
         }
-        SandboxChoice::Unavailable { .. } => "unavailable".to_owned(),
+        SandboxChoice::Unavailable(_) => "unavailable".to_owned(),
         SandboxChoice::Undecided { choices, .. } => {
             let choices: Vec<&str> = choices.iter().map(|tier| tier.as_str()).collect();
             format!("choose {}", choices.join(" or "))
@@ -74,4 +73,16 @@ fn status_names_the_cure_and_the_choices() {
     let unavailable = status(Some(SandboxTier::Jail));
     assert_eq!((unavailable.tier, unavailable.choices.len()), (None, 0));
     assert!(unavailable.detail.unwrap().contains("apt install bubblewrap"));
+}
+
+#[test]
+fn person_of_a_cloud_provider_is_not_sent_to_another_sign_in() {
+    let config = Config::default();
+    let detail = |sign_in| {
+        let choice = ChoiceRequest { config: &config, answer: None, sign_in, probe: &probe(true, true) }.choose();
+        choice.status().detail.unwrap()
+    };
+    let (provider, elsewhere) = (detail(SignIn::Provider), detail(SignIn::Elsewhere));
+    assert!(provider.contains("Choose whether agents run in a jail") && provider.contains("~/.aws"), "{provider}");
+    assert!(!provider.contains("setup-token") && elsewhere.contains("setup-token"), "{provider}\n{elsewhere}");
 }

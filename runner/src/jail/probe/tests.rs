@@ -18,10 +18,10 @@ fn failure_names_the_cure_of_its_surroundings() {
         (REFUSED, PLAIN, "kernel.unprivileged_userns_clone=1"),
         ("bwrap: Unknown option --unshare-cgroup-try", UBUNTU, "Update it"),
     ] {
-        let failure = classify(stderr, surroundings).to_string();
-        assert!(failure.contains(cure) && failure.contains(stderr.trim()), "{failure}");
+        let failure = classify(stderr, surroundings);
+        assert!(failure.cure().contains(cure) && failure.to_string().contains(stderr.trim()), "{failure:?}");
     }
-    assert!(ProbeFailure::NotInstalled.to_string().contains("apt install bubblewrap"));
+    assert!(ProbeFailure::NotInstalled.cure().contains("apt install bubblewrap"));
 }
 
 #[test]

@@ -335,7 +335,7 @@ fn jail_failed(error: JailError) -> StartFailure {
 
 /// The agent program's absolute path and its configured arguments.
 fn command(config: &Config) -> Result<Vec<String>, StartFailure> {
-    let program = preflight::program(config).map_err(|failure| StartFailure::Failed(FailureClass::ProgramMissing, failure.detail))?;
+    let program = preflight::program(config).map_err(|failure| StartFailure::Failed(FailureClass::ProgramMissing, failure.detail()))?;
     let arguments = config.agent_command.iter().skip(1).cloned();
     Ok(std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect())
 }
