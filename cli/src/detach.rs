@@ -25,7 +25,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     arguments.extend(options.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
     let folder = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
     let mut child = process::start_detached(&program, &arguments, &folder)?;
-    let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else { return Err(CliError::Detached { text: String::new() }) };
+    let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else { return Err(ended("")) };
     let mut lines = BufReader::new(stdout).lines();
     let listens = async {
         while let Ok(Some(line)) = lines.next_line().await {
@@ -46,8 +46,28 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
             let mut text = String::new();
             // The text until a read failure says enough.
             drop(stderr.read_to_string(&mut text).await);
-            Err(CliError::Detached { text: text.trim().to_owned() })
+            Err(ended(&text))
         }
-        Err(_) => Err(CliError::Detached { text: format!("it is not listening after {} s and is still starting", START_TIMEOUT.as_secs()) }),
+        Err(_) => Err(CliError::Detached { text: format!("the server is still starting after {} s; its log says why", START_TIMEOUT.as_secs()) }),
+    }
+}
+
+/// The error of a server that ended, from what it wrote to standard error.
+fn ended(text: &str) -> CliError {
+    let text = match text.trim() {
+        "" => "the server ended before it listened; run `vibe-relay serve` to see why",
+        text => text.strip_prefix(output::ERROR_PREFIX).unwrap_or(text),
+    };
+    CliError::Detached { text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_of_the_server_is_said_once() {
+        assert_eq!(ended("vibe-relay: the board is already running\n").to_string(), "the board is already running");
+        assert!(ended(" \n").to_string().contains("run `vibe-relay serve` to see why"));
     }
 }

@@ -39,10 +39,10 @@ pub(crate) enum CliError {
     Store(#[from] db::Error),
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]
     RunnerCrashed(#[source] tokio::task::JoinError),
-    #[error("the board cannot start: {}", problems.join("; "))]
+    #[error("the board cannot start: {}", problems.join("\n  "))]
     CannotServe { problems: Vec<String> },
-    #[error("the board is already running at {url}; open it, or stop it first")]
-    AlreadyRunning { url: String, source: Box<db::Error> },
+    #[error("the board is already running at {url} ({owner}); `vibe-relay open` signs a browser in, and ending that process stops the board")]
+    AlreadyRunning { url: String, owner: String },
     #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },
     #[error("the app of {name} is not running: {failure}")]
@@ -65,6 +65,12 @@ pub(crate) enum CliError {
     NoPermission { task: TaskId },
     #[error("{} was changed: row {row} of its audit log breaks the chain: {problem}; keep the file, and compare it with a backup", path.display())]
     AuditBroken { path: PathBuf, row: i64, problem: String },
+    #[error("the database {} does not exist; start `vibe-relay serve` once, or name the configuration of your board with --config", path.display())]
+    NoDatabase { path: PathBuf },
+    #[error("the backup {} does not exist; `vibe-relay backup FILE` writes one, and those from before upgrades are in {}", path.display(), kept.display())]
+    NoBackup { path: PathBuf, kept: PathBuf },
+    #[error("{} already exists; name another file, or remove that one first", path.display())]
+    FileExists { path: PathBuf },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(
@@ -88,7 +94,8 @@ pub(crate) enum CliError {
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
     #[error("\"{levels}\" is not a valid list of log levels; set \"log\" in the configuration to one like \"info\" or \"info,runner=debug\"")]
     LogLevels { levels: String, source: Box<dyn std::error::Error + Send + Sync> },
-    #[error("the server ended before it listened: {text}")]
+    /// The server's own error.
+    #[error("{text}")]
     Detached { text: String },
     #[error("this user has no systemd ({reason}), so the service cannot be installed; start the board with `vibe-relay serve --detach`")]
     NoSystemd { reason: String },
@@ -104,8 +111,8 @@ pub(crate) enum CliError {
     Id(#[from] domain::id::InvalidId),
     #[error(transparent)]
     Process(#[from] runner::process::ProcessError),
-    #[error("{} is not in a git repository ({reason}); run `git init` there first, or name a repository", path.display())]
-    NotRepository { path: PathBuf, reason: String },
+    #[error("{reason}. {hint}")]
+    NotRepository { reason: String, hint: String },
     #[error("`vibe-relay init` writes vibe-relay.config.json into the root of a repository, and cannot write {}; omit --config", config.display())]
     InitElsewhere { config: PathBuf },
     #[error("{} is inside the repository {}; run `vibe-relay init {}`", path.display(), root.display(), root.display())]

@@ -23,7 +23,7 @@ pub(crate) fn run(config: Option<&Path>, path: &Path, prompts: bool) -> Result<(
         return Err(CliError::InitElsewhere { config: config.to_owned() });
     }
     let root = std::fs::canonicalize(path).map_err(CliError::io(format!("find {}", path.display())))?;
-    let found = repo::place(&root).map_err(|error| CliError::NotRepository { path: root.clone(), reason: error.to_string() })?;
+    let found = repo::place(&root).map_err(|error| CliError::NotRepository { reason: error.to_string(), hint: error.hint() })?;
     if Path::new(&found.repo_path) != root {
         return Err(CliError::NotRoot { path: root, root: found.repo_path.into() });
     }

@@ -12,6 +12,9 @@ use serde::Serialize;
 
 use crate::error::{CliError, full_text};
 
+/// Begins the line of an error.
+pub(crate) const ERROR_PREFIX: &str = "vibe-relay: ";
+
 /// How a command prints what it found out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mode {
@@ -147,5 +150,5 @@ pub(crate) fn confirm(question: &str) -> Result<bool, CliError> {
 
 /// Prints the error that ended a command, with its causes.
 pub(crate) fn error(error: &dyn std::error::Error) {
-    report(format!("vibe-relay: {}", full_text(error)));
+    report(format!("{ERROR_PREFIX}{}", full_text(error)));
 }

@@ -29,7 +29,7 @@ use crate::reload::Reload;
 use crate::runs::parking;
 use crate::signals::{self, StopSignals};
 use crate::token_file::TokenFile;
-use crate::{dead_drop, last_port, logging, output, settings};
+use crate::{dead_drop, doctor, last_port, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
@@ -46,6 +46,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let reload = Reload::load(config)?;
     let live = reload.subscribe();
     let config = live.borrow().config.clone();
+    // The log is below one of these folders.
+    start::require_folders(&config)?;
     let log = logging::start_server(&config)?;
     let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
     hint.into_iter().for_each(output::hint);
@@ -62,12 +64,16 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let lock = Db::lock(&config).await.map_err(|error| already_running(error, &config))?;
     // After the lock, so that a port in use is not that of this board. Before the database is opened, because that may migrate it.
     start::require(&config, port).await?;
-    let listener = listen(port.or(config.port), last_port::read(&config.db_path)).await?;
+    let (requested, last) = (port.or(config.port), last_port::read(&config.db_path));
+    let listener = listen(requested, last).await?;
     let db = Db::open_locked(&config, lock).await?;
     let token_file = Arc::new(TokenFile::open(&config)?);
     db.set_owner(&settings::owner_name(), &token_file.token()).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
-    last_port::write(&config.db_path, port);
+    let lost_port = last.filter(|last| requested.is_none() && *last != port);
+    if lost_port.is_none() {
+        last_port::write(&config.db_path, port);
+    }
     let url = format!("http://127.0.0.1:{port}");
     let secret = db::new_token();
     let proof = Proof::new(secret.clone(), port);
@@ -113,7 +119,19 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
     let runner = tokio::spawn(runner::supervise(context, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
-    announce(&url, &log, &sign_in.link(port, OWNER), options);
+    announce(&url, &log, lost_port.map(|lost| lost_port_warning(lost, port)));
+    let (link, no_open) = (sign_in.link(port, OWNER), options.no_open);
+    let obstacles = say_obstacles(db.clone(), config.clone());
+    if options.detached {
+        // The command that started this process passes everything on until the link, and ends.
+        tokio::spawn(async move {
+            obstacles.await;
+            offer_link(&link, no_open);
+        });
+    } else {
+        offer_link(&link, no_open);
+        tokio::spawn(obstacles);
+    }
     let parking_lines = tokio::spawn(parking::announce(db));
 
     let board = async {
@@ -236,26 +254,50 @@ async fn run_until_first_exit(
     served.map_err(CliError::io("serve the board"))
 }
 
-/// Adds the address of the running board to the error of a locked database.
+/// Names the running board instead of the lock that it holds.
 fn already_running(error: db::Error, config: &Config) -> CliError {
     match (error, server_file::read(&config.db_path)) {
-        (error @ db::Error::Locked { .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, source: Box::new(error) },
+        (db::Error::Locked { owner, .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, owner },
         (error, _) => error.into(),
     }
 }
 
-/// Prints the address of the board and opens the sign-in link in a browser.
-fn announce(url: &str, log: &Path, link: &str, options: &Serve) {
+/// Prints the address of the board.
+fn announce(url: &str, log: &Path, warning: Option<String>) {
     // Scripts wait for this exact line.
     output::line(format!("listening on {url}"));
     output::line(format!("log {}", log.display()));
+    warning.into_iter().for_each(output::line);
+}
+
+/// Prints the sign-in link and opens it in a browser.
+fn offer_link(link: &str, no_open: bool) {
     output::line(format!("open {link}"));
-    if options.no_open {
+    if no_open {
         return;
     }
     if let Err(error) = runner::process::open_browser(link) {
         tracing::debug!(%error, "no browser was opened");
     }
+}
+
+/// Prints what keeps agents from starting, with the remedy. It may change while the server runs, so the server starts all the same.
+async fn say_obstacles(db: Db, config: Config) {
+    let chosen = match db.chosen_sandbox().await {
+        Ok(chosen) => chosen,
+        Err(error) => return tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox could not be read"),
+    };
+    for check in doctor::obstacles(&config, chosen).await {
+        output::line(format!("warning: agents cannot start: {}", check.sentence()));
+    }
+}
+
+/// The next start tries the lost port again, because people and programs keep its address.
+fn lost_port_warning(lost: u16, port: u16) -> String {
+    format!(
+        "warning: another program has port {lost}, which the board had before, so the board listens on {port} this time; stop that program, which \
+         `ss -ltnp 'sport = :{lost}'` names, and restart the board, or keep the new address with \"port\": {port} in the configuration"
+    )
 }
 
 /// Listens on the requested port, or on the first free one, beginning with `last`.
@@ -315,6 +357,17 @@ mod tests {
     async fn board(shutdown: CancellationToken) -> io::Result<()> {
         shutdown.cancelled().await;
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn port_that_another_program_has_is_replaced_by_a_free_one() {
+        let taken = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let last = taken.local_addr().unwrap().port();
+        let port = listen(None, Some(last)).await.unwrap().local_addr().unwrap().port();
+        assert!((FIRST_PORT..=LAST_PORT).contains(&port), "{port}");
+        assert!(lost_port_warning(last, port).contains(&format!("listens on {port} this time")));
+        drop(taken);
+        assert_eq!(listen(None, Some(last)).await.unwrap().local_addr().unwrap().port(), last);
     }
 
     #[tokio::test]

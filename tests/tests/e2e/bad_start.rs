@@ -89,12 +89,35 @@ async fn server_that_can_only_fail_is_refused() {
 }
 
 #[tokio::test]
+async fn missing_repository_branch_and_program_of_the_configuration_are_refused() {
+    let server = stopped().await;
+    let file = server.root().join("config.json");
+    let valid: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for (key, value, problem) in [
+        ("repo_path", serde_json::json!(server.root().join("data")), "is not inside a git repository"),
+        ("repo_path", "/nonexistent".into(), "/nonexistent"),
+        ("base_branch", "nope".into(), "nope"),
+        ("agent_command", serde_json::json!(["/nonexistent/agent"]), "\"/nonexistent/agent\" does not exist"),
+    ] {
+        let mut config = valid.clone();
+        config[key] = value;
+        std::fs::write(&file, config.to_string()).unwrap();
+        let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
+        assert!(said.contains("the board cannot start") && said.contains(problem), "{key}: {said}");
+        let checks = server.command(&["doctor", "--json"]).output().await.unwrap();
+        let checks: Vec<serde_json::Value> = serde_json::from_slice(&checks.stdout).unwrap();
+        let says_the_same =
+            |check: &serde_json::Value| check["result"] == "fix" && said.contains(check["detail"].as_str().unwrap().trim_end_matches('.'));
+        assert!(checks.iter().any(says_the_same), "{key}: {checks:?}");
+    }
+}
+
+#[tokio::test]
 async fn second_server_on_a_database_names_the_first() {
     let server = support::scripted(NO_AGENTS).await;
     let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
-    let first = format!("in use by another vibe-relay (process {})", server.server_id().unwrap());
-    assert!(said.contains(&first) && said.contains("\"db_path\""), "{said}");
-    assert!(said.contains(&*server.root().join("data/vibe-relay.db").to_string_lossy()), "{said}");
+    let first = format!("the board is already running at {} (process {})", server.url, server.server_id().unwrap());
+    assert!(said.contains(&first) && said.contains("`vibe-relay open`"), "{said}");
     server.project("Still served", None).await.unwrap();
 }
 

@@ -83,7 +83,7 @@ const COMMANDS: &[Row] = &[
     row("man", "man pages", "man /dev/null/pages", OUTCOME),
     elsewhere("init", ("configuration.rs", "\"init\""), "init nowhere", Items(&["path", "written"])),
     row("config check", "config check", "--config nowhere.json config check", Keys(&["max_parallel_agents", "limits", "prompts_path"])),
-    row("doctor", "doctor", "--config nowhere.json doctor", Items(&["name", "result", "detail"])),
+    row("doctor", "doctor", "--config nowhere.json doctor", Items(&["name", "result", "detail", "fix"])),
     row("uninstall", "uninstall", "--config nowhere.json uninstall", Items(&["what", "place", "remove"])),
     row("open", "open --print", "--config nowhere.json open --print", One("SignInLink")),
     row("pair", "pair --name Phone", "pair --host elsewhere.example", One("Pairing")),
@@ -305,6 +305,7 @@ impl Made {
             }
             "serve" => {
                 let mut second: Value = serde_json::from_slice(&std::fs::read(server.root().join("config.json")).unwrap()).unwrap();
+                second["repo_path"] = server.root().join("moved").display().to_string().into();
                 second["db_path"] = server.root().join("second/board.db").display().to_string().into();
                 std::fs::write(server.root().join("second.json"), second.to_string()).unwrap();
                 self.names.insert("port", server.port().to_string());

@@ -31,7 +31,7 @@ async fn server_survives_its_terminal() {
     let server = support::scripted(SCENARIO).await;
     let mut command = server.command(&["serve", "--no-open", "--port", "0"]);
     let other = server.root().join("other.json");
-    let config = json!({"db_path": server.root().join("other/board.db"), "agent_command": ["/nonexistent/agent"], "repo_path": server.repository()});
+    let config = json!({"db_path": server.root().join("other/board.db"), "agent_command": ["/bin/false"], "repo_path": server.repository()});
     std::fs::write(&other, config.to_string()).unwrap();
     command.arg("--config").arg(&other).env("RUST_LOG", "debug").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().unwrap();
@@ -42,7 +42,7 @@ async fn server_survives_its_terminal() {
 
     let token = std::fs::read_to_string(server.root().join("other/token")).unwrap();
     let client = tests::client::Client::new(&url, &token);
-    // An agent that cannot start is logged.
+    // An agent that fails is logged.
     let project = client.project("Letters", Some("Write alpha and beta.")).await.unwrap().id;
     client.until(&project, "the board says why it waits", |board| board.cards.iter().any(|card| card.wait_reason.is_some())).await;
     tests::terminate(process.id().unwrap()).unwrap();
