@@ -25,7 +25,10 @@ impl GeneralRefusal {
 
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids have the form {}.", example_id(what)),
+            Self::NotFound { what, .. } => match example_id(what) {
+                Some(example) => format!("Look up the {what} on the board; ids have the form {example}."),
+                None => format!("Look up the {what} on the board."),
+            },
             Self::Invalid { hint, .. } => hint.clone(),
             Self::RateLimited { seconds, .. } => format!("Try again after {seconds} s, and less often from then on."),
             Self::Unauthorized => {
@@ -36,15 +39,16 @@ impl GeneralRefusal {
     }
 }
 
-fn example_id(what: &str) -> &'static str {
+/// An example of the ids of a noun, or none if they are plain numbers.
+fn example_id(what: &str) -> Option<&'static str> {
     match what {
-        "project" => "PROJ-001",
-        "run" => "RUN-001",
-        "goal" => "GOAL-001",
-        "token" => "0123456789ab",
-        "session" => "session_0123456789abcdef",
-        "message" | "handshake" | "contract" | "browser session" | "person" | "battle plan" => "1",
-        _ => "TASK-001",
+        "project" => Some("PROJ-001"),
+        "run" => Some("RUN-001"),
+        "goal" => Some("GOAL-001"),
+        "token" => Some("0123456789ab"),
+        "session" => Some("session_0123456789abcdef"),
+        "message" | "handshake" | "contract" | "browser session" | "person" | "battle plan" => None,
+        _ => Some("TASK-001"),
     }
 }
 

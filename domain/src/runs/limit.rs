@@ -222,9 +222,10 @@ impl Limits {
     }
 }
 
-/// The use of a limit of money, or of tokens where nothing has a price.
+/// The use of a limit of money, or of tokens where nothing has a price. Before anything is used, a limit of money shows what applies.
 fn spending(scope: LimitScope, used: UsageSums, cost: Option<Usd>, tokens: Option<u64>, raises: u32) -> Option<LimitUse> {
-    let (measure, used, limit) = if used.cost_micro_usd > 0 {
+    let is_unused = used.cost_micro_usd == 0 && used.tokens() == 0;
+    let (measure, used, limit) = if used.cost_micro_usd > 0 || (is_unused && cost.is_some()) {
         (LimitMeasure::Cost, used.cost_micro_usd, cost?.0)
     } else {
         (LimitMeasure::Tokens, used.tokens(), i64::try_from(tokens?).unwrap_or(i64::MAX))
@@ -264,8 +265,10 @@ mod tests {
         let measure = |used| limits.of_task(used, 0).map(|limit| (limit.measure, limit.limit));
         assert_eq!(measure(used(0, 5, 1)), Some((LimitMeasure::Tokens, 100_000_000)));
         assert_eq!(measure(used(1, 5, 1)), Some((LimitMeasure::Cost, 50_000_000)));
+        assert_eq!(measure(used(0, 0, 0)), Some((LimitMeasure::Cost, 50_000_000)), "a fresh task shows its money");
         let limits = Limits { task_cost_usd: None, ..Limits::default() };
         assert_eq!(limits.of_task(used(1, 5, 1), 0), None, "the limit of tokens does not replace one of money");
+        assert_eq!(limits.of_task(used(0, 0, 0), 0).map(|limit| limit.measure), Some(LimitMeasure::Tokens));
     }
 
     #[test]

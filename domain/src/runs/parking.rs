@@ -96,7 +96,10 @@ impl ParkReason {
             Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work then continues automatically.",
             Self::ProgramTooOld => "Update the agent program. Work then continues automatically.",
             Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
-            Self::Sandbox => "Make the sandbox work, or choose another one with \"sandbox\" in the configuration. Work then continues automatically.",
+            Self::Sandbox => {
+                "Choose one that works here, in the dialog *New project* of the board or with \"sandbox\" in the configuration. Work then continues \
+                 automatically."
+            }
             Self::McpNotConnected => "Read the bridge's message in the attempt's output, and run `vibe-relay doctor`. Work is retried automatically.",
             Self::ServiceUnreachable => {
                 "Check this machine's network. If it works, the service is down and there is nothing to do: one agent retries from time to time, \

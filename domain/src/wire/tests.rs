@@ -108,8 +108,8 @@ fn problem_omits_empty_lists_of_moves() {
     };
     let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
     insta::assert_snapshot!(format!("{}\n{}", round_trip(&full), round_trip(&bare)), @r#"
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human","runner"],"needs":"reason"}]}
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason)."}
+    {"status":422,"code":"illegal-move","detail":"you may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human","runner"],"needs":"reason"}]}
+    {"status":422,"code":"illegal-move","detail":"you may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason)."}
     "#);
 }
 

@@ -29,7 +29,8 @@ pub async fn call_tool(db_path: &Path, token: &str, tool: &str, arguments: Value
     let bridge = Bridge::new(db_path.to_owned(), None, None, token.to_owned(), true);
     let parameters = json!({"name": tool, "arguments": arguments, "_meta": base_meta(call_id)});
     let answer = bridge.call_server("tools/call", Some(tool), parameters, wait).await;
-    let answer = answer.map_err(|unavailable| CallError::NoAnswer(format!("{unavailable} {}", unavailable.hint())))?;
+    let answer =
+        answer.map_err(|unavailable| CallError::NoAnswer(format!("{}. {}", unavailable.to_string().trim_end_matches('.'), unavailable.hint())))?;
     let result = result_of(answer).map_err(|error| CallError::Refused(error.message.into_owned()))?;
     let blocks = result["content"].as_array().into_iter().flatten();
     let text = blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n");

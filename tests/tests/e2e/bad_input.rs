@@ -37,7 +37,7 @@ async fn refused(server: &TestServer, method: Method, path: &str, body: Value, w
 async fn illegal_move_lists_legal_moves() {
     let (server, _, task) = board().await;
     let path = format!("/api/tasks/{task}");
-    let wanted = (422, "illegal-move", "human may not move TASK-001 from backlog to in_review", "you can move it to in_progress");
+    let wanted = (422, "illegal-move", "you may not move TASK-001 from backlog to in_review", "you can move it to in_progress");
     let problem = refused(&server, Method::PATCH, &path, json!({"status": "in_review"}), wanted).await;
     assert_eq!((problem.from, problem.to), (Some(Status::Backlog), Some(Status::InReview)));
     let targets: Vec<Status> = problem.allowed.iter().filter(|target| target.who.contains(&Mover::Human)).map(|target| target.to).collect();

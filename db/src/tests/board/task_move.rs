@@ -75,7 +75,7 @@ async fn refused_move_lists_legal_moves() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let refused = refusal(store.move_to(&Caller::owner(), &task, Status::Done).await);
-    assert_eq!(refused.to_string(), "human may not move TASK-001 from backlog to done");
+    assert_eq!(refused.to_string(), "you may not move TASK-001 from backlog to done");
     let allowed: Vec<Status> = refused.allowed().into_iter().map(|target| target.to).collect();
     assert_eq!(allowed, [Status::InProgress, Status::InProgress, Status::InProgress, Status::Cancelled, Status::Cancelled]);
     assert_eq!(code(store.move_to(&Caller::owner(), &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");

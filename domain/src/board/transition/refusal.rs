@@ -11,7 +11,7 @@ use crate::team::person::is_person;
 refusals! {
     /// Why a task may not be moved.
     MoveRefusal {
-        #[error("{who} may not move {task} from {from} to {to}")]
+        #[error("{} may not move {task} from {from} to {to}", subject(*who))]
         Illegal { task: TaskId, phase: AgentKind, from: Status, to: Status, who: Mover } => Unprocessable "illegal-move",
         #[error("{task} has {count} uncommitted files: {}", paths.join(", "))]
         NotClean { task: TaskId, count: u32, paths: Vec<String> } => Unprocessable "not-clean",
@@ -62,6 +62,7 @@ impl MoveRefusal {
                 "Commit what the review asked for, then move the task again. If no change is needed, ask the human, who can move the card."
             }
             Self::CommentNeeded { .. } => "Call add_comment with the file, the line and the problem, or pass them to update_task as `result`; then move the task again.",
+            Self::ReasonNeeded { to: Status::Cancelled, .. } => "Pass a reason with the move: failed, abandoned, obsolete or duplicate.",
             Self::ReasonNeeded { .. } => "Pass a reason with the move.",
             Self::SelfReview { .. } => "Leave the review to another agent or the human.",
             Self::HeadMoved { .. } => "The new commit gets its own review. End your turn.",
@@ -77,6 +78,11 @@ impl MoveRefusal {
     }
 }
 
+/// The mover in a sentence: people read about themselves.
+const fn subject(who: Mover) -> &'static str {
+    if matches!(who, Mover::Human) { "you" } else { who.as_str() }
+}
+
 fn legal_moves(phase: AgentKind, from: Status, who: Mover) -> String {
     let moves: Vec<String> = targets(phase, from)
         .into_iter()
@@ -87,7 +93,8 @@ fn legal_moves(phase: AgentKind, from: Status, who: Mover) -> String {
         })
         .collect();
     if moves.is_empty() {
-        format!("A {who} cannot move this task from {from}.")
+        let who = if who == Mover::Human { "You".to_owned() } else { format!("A {who}") };
+        format!("{who} cannot move this task from {from}.")
     } else {
         format!("From {from} you can move it {}.", moves.join(", or "))
     }
