@@ -13,23 +13,23 @@ use crate::runs::preview::Preview;
 use crate::runs::{profile, rescue};
 use crate::team::companion::Attach;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
-use crate::{config_file, service};
+use crate::{config_file, service, version, vocabulary};
 
-/// The version, with the commit that it is built from.
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("VIBE_RELAY_COMMIT"), ")");
+/// The heading of the options that every command has.
+const GENERAL: &str = "General options";
 
 /// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
-#[command(name = "vibe-relay", version, long_version = VERSION)]
+#[command(name = "vibe-relay", version, long_version = version::LINE)]
 pub(crate) struct Args {
     /// Configuration file; default: vibe-relay.config.json in this folder or in ~/.config/vibe-relay.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = GENERAL, display_order = 1000)]
     pub(crate) config: Option<PathBuf>,
     /// Print data as one line of JSON, in the types of the HTTP interface.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GENERAL, display_order = 1001)]
     pub(crate) json: bool,
     /// Print no hints.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GENERAL, display_order = 1002)]
     pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -39,6 +39,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Serve the board and run agents.
     Serve(Serve),
+    /// Stop the running board. Agents continue, and the next board takes them over.
+    Stop,
     /// Watch scripted agents work on a sample project. No model and no account; git, worktrees, reviews and merges are real.
     Demo(Demo),
     /// Start the board at login and keep it running, as a systemd service for your user.
@@ -81,7 +83,7 @@ pub(crate) enum Command {
     },
     /// Merge a project's work into its base branch.
     Land {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
         /// Bring back exactly the commits that a refusal listed; takes the confirmation that it printed.
         #[arg(long, value_name = "CONFIRMATION")]
@@ -92,7 +94,7 @@ pub(crate) enum Command {
     },
     /// Push a project's branch to its remote, with your own git credentials.
     Publish {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
         /// Also open a pull request with gh or glab, unless one is open.
         #[arg(long)]
@@ -110,13 +112,13 @@ pub(crate) enum Command {
     Import(Import),
     /// Keep new agents from starting, in one project or in all, until you resume. Running agents continue.
     Pause {
-        /// Project id, for example PROJ-001; default: all projects.
+        /// Project id or number, for example PROJ-001 or 1; default: all projects.
         #[arg(long)]
         project: Option<String>,
     },
     /// Interrupt the agent of a task. It continues with your message, or waits for one.
     Interrupt {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
         /// The agent's next instruction.
         #[arg(long, value_name = "TEXT")]
@@ -124,9 +126,10 @@ pub(crate) enum Command {
     },
     /// Show what the agent of a task asks to do, or answer it.
     Permission {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
-        /// allow, deny, or always, which allows the same until the task is done.
+        /// The answer; always allows the same until the task is done.
+        #[arg(value_parser = vocabulary::one_of(PermissionAnswer::ALL, PermissionAnswer::as_str))]
         answer: Option<PermissionAnswer>,
         /// Why you deny it. The agent reads this.
         #[arg(long, value_name = "TEXT")]
@@ -134,7 +137,7 @@ pub(crate) enum Command {
     },
     /// Stop the agent of a task and continue in its worktree yourself.
     Takeover {
-        /// Task id, for example TASK-001.
+        /// Task id or number, for example TASK-001 or 1.
         task: String,
         /// Give the task back, so that agents continue, and tell them what you changed.
         #[arg(long)]
@@ -142,7 +145,7 @@ pub(crate) enum Command {
     },
     /// End a pause.
     Resume {
-        /// Project id, for example PROJ-001; default: the pause of all projects.
+        /// Project id or number, for example PROJ-001 or 1; default: the pause of all projects.
         #[arg(long)]
         project: Option<String>,
     },
@@ -162,7 +165,10 @@ pub(crate) enum Command {
     /// Print the version, and the commit that it was built from.
     Version,
     /// Print the script that completes commands in a shell.
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Write a manual page for each command into a folder.
     Man {
         /// The folder, such as ~/.local/share/man/man1.
@@ -175,9 +181,15 @@ pub(crate) enum Command {
         yes: bool,
     },
     /// Copy the database into a new file and check the copy. The board can keep running.
-    Backup { file: PathBuf },
+    Backup {
+        /// The new file.
+        file: PathBuf,
+    },
     /// Replace the database with a copy from a file, and keep the old one. Stop the board first.
-    Restore { file: PathBuf },
+    Restore {
+        /// The copy.
+        file: PathBuf,
+    },
     /// Print the unread messages of the agent whose token is in VIBE_RELAY_TOKEN, also as a hook of Claude Code.
     Inbox(inbox::Inbox),
     /// Print events as they happen, one per line, until you stop it.
@@ -267,7 +279,7 @@ pub(crate) struct Demo {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tail {
-    /// Only events of this project, for example PROJ-001.
+    /// Only events of this project; its id or number, for example PROJ-001 or 1.
     pub(crate) project: Option<String>,
 }
 

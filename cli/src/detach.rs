@@ -39,7 +39,10 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     };
     match tokio::time::timeout(START_TIMEOUT, listens).await {
         Ok(true) => {
-            output::line(format!("the board is running in the background (process {}); stop it with `kill {0}`", child.id().unwrap_or_default()));
+            output::line(format!(
+                "the board is running in the background (process {}); stop it with `vibe-relay stop`",
+                child.id().unwrap_or_default()
+            ));
             Ok(())
         }
         Ok(false) => {

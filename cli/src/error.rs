@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use domain::config::ConfigError;
-use domain::id::TaskId;
+use domain::id::{InvalidId, TaskId};
 use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
+use serde::Serialize;
 
 use crate::token_file::TokenProblem;
 
@@ -51,6 +52,8 @@ pub(crate) enum CliError {
     NotRunning { db_path: PathBuf },
     #[error("the token file {} {problem}; run this command as the user who started the board", path.display())]
     TokenFile { path: PathBuf, problem: TokenProblem },
+    #[error("the board (process {process}) has not ended after {seconds} s; the log says what it waits for, and `kill -9 {process}` ends it")]
+    StillRunning { process: i32, seconds: u64 },
     #[error("the board at {url} did not answer: {reason}; restart it with `vibe-relay serve`")]
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]
@@ -80,8 +83,16 @@ pub(crate) enum CliError {
     NoAgentToken { variable: &'static str },
     #[error("no companion is attached ({} cannot be read); run `vibe-relay attach` while the board is running", path.display())]
     NoCompanion { path: PathBuf, source: std::io::Error },
-    #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
-    WhichProject { projects: Vec<String> },
+    #[error("{reason}; choose one with {how}: {}", projects.join(", "))]
+    WhichProject { reason: &'static str, how: &'static str, projects: Vec<String> },
+    #[error("{holder} has several tokens; name one by its id:\n{}", tokens.join("\n"))]
+    WhichToken { holder: String, tokens: Vec<String> },
+    #[error("{holder} has no token; `vibe-relay token list` shows who has one")]
+    NoToken { holder: String },
+    #[error("there is nothing to change; name an option: `vibe-relay {command} --help` lists them")]
+    NothingToChange { command: &'static str },
+    #[error("standard input, which `-` stands for, is empty; write the text to it, or pass \"\" for an empty text")]
+    EmptyInput,
     #[error(
         "no token is set: create one on the running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; your own messages are on the page Messages"
     )]
@@ -107,8 +118,8 @@ pub(crate) enum CliError {
     ServerSocket(#[from] ::mcp::server_socket::SocketError),
     #[error(transparent)]
     Bridge(#[from] ::mcp::BridgeError),
-    #[error(transparent)]
-    Id(#[from] domain::id::InvalidId),
+    #[error("{invalid}, or its number; `vibe-relay {} list` shows them", if invalid.kind == "a project" { "project" } else { "task" })]
+    Id { invalid: InvalidId },
     #[error(transparent)]
     Process(#[from] runner::process::ProcessError),
     #[error("{reason}. {hint}")]
@@ -123,13 +134,48 @@ pub(crate) enum CliError {
     Demo(String),
 }
 
-/// The exit codes of commands. 2 is that of a wrong command line.
+/// The exit codes of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
     Failed = 1,
+    /// The command line is not valid.
+    Usage = 2,
     NotRunning = 3,
     Refused = 4,
+}
+
+impl Exit {
+    /// The code for programs of an error that has no other.
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotRunning => "not-running",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// An error for programs: a refusal of the board in the type of the HTTP interface, or one of this program.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum ErrorData<'a> {
+    Board(&'a Problem),
+    Here { code: &'static str, detail: String },
+}
+
+impl ErrorData<'_> {
+    pub(crate) fn usage(detail: String) -> Self {
+        Self::Here { code: Exit::Usage.code(), detail }
+    }
+}
+
+// Its text is part of the error already, so it is not a cause.
+impl From<InvalidId> for CliError {
+    fn from(invalid: InvalidId) -> Self {
+        Self::Id { invalid }
+    }
 }
 
 impl CliError {
@@ -137,8 +183,22 @@ impl CliError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::NotRunning { .. } | Self::NoAnswer { .. } => Exit::NotRunning,
-            Self::Refused { .. } => Exit::Refused,
+            Self::Refused { .. }
+            | Self::NoPerson { .. }
+            | Self::NoToken { .. }
+            | Self::NoAgent { .. }
+            | Self::NoRun { .. }
+            | Self::NoPermission { .. } => Exit::Refused,
+            Self::Id { .. } | Self::WhichProject { .. } | Self::WhichToken { .. } | Self::NothingToChange { .. } => Exit::Usage,
             _ => Exit::Failed,
+        }
+    }
+
+    /// Returns the error for programs.
+    pub(crate) fn data(&self) -> ErrorData<'_> {
+        match self {
+            Self::Refused { problem } => ErrorData::Board(problem),
+            error => ErrorData::Here { code: error.exit().code(), detail: full_text(error) },
         }
     }
 

@@ -1,4 +1,4 @@
-//! Ids as people type them: `4`, `task-4` and `TASK-004` name the same task. Must not know what exists.
+//! Ids as people type them: `4`, `#4`, `task-4` and `TASK-004` name the same task. Must not know what exists.
 
 use domain::id::{InvalidId, ProjectId, TaskId};
 
@@ -23,7 +23,7 @@ fn number(given: &str, prefix: &str) -> Option<u64> {
     let digits = match given.split_once('-') {
         Some((word, digits)) if word.eq_ignore_ascii_case(prefix) => digits,
         Some(_) => return None,
-        None => given,
+        None => given.strip_prefix('#').unwrap_or(given),
     };
     let is_number = (1..=12).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().ok()).flatten().filter(|number| *number > 0)
@@ -35,11 +35,11 @@ mod tests {
 
     #[test]
     fn number_with_or_without_prefix_names_a_task() {
-        for given in ["4", "004", "task-4", "TASK-004", "Task-04"] {
+        for given in ["4", "#4", "004", "task-4", "TASK-004", "Task-04"] {
             assert_eq!(task(given), Ok(TaskId::new(4)), "{given}");
         }
         assert_eq!(project("12"), Ok(ProjectId::new(12)));
-        for wrong in ["", "0", "PROJ-004", "TASK-", "-4", "4x", "1234567890123", "TASK--4", "TASK-٤"] {
+        for wrong in ["", "0", "PROJ-004", "TASK-", "-4", "4x", "1234567890123", "TASK--4", "TASK-٤", "#", "##4", "task-#4"] {
             assert!(task(wrong).is_err(), "{wrong}");
         }
     }

@@ -32,10 +32,13 @@ mod serve;
 mod service;
 mod settings;
 mod signals;
+mod stop;
 mod tail;
 mod team;
 mod token_file;
 mod uninstall;
+mod version;
+mod vocabulary;
 
 use std::process::ExitCode;
 
@@ -44,14 +47,28 @@ use runner::jail::{forward, inbound};
 use runner::warroom::code_map;
 
 use crate::args::{Args, Command};
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::output::Mode;
 
 /// Runs the command named by the program's arguments.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
-    output::set_mode(Mode { json: args.json, quiet: args.quiet });
-    match dispatch(args).and_then(|code| output::lost().map_or(Ok(code), Err)) {
+    let outcome = match Args::try_parse() {
+        Ok(args) => {
+            output::set_mode(Mode { json: args.json, quiet: args.quiet });
+            dispatch(args)
+        }
+        Err(answer) if !answer.use_stderr() => {
+            output::help(&answer);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(problem) => {
+            // The command line was not understood, so it is searched for what decides about the form of the answer.
+            output::set_mode(Mode { json: std::env::args_os().any(|word| word == "--json"), quiet: false });
+            output::usage(&problem);
+            Ok(ExitCode::from(Exit::Usage as u8))
+        }
+    };
+    match outcome.and_then(|code| output::lost().map_or(Ok(code), Err)) {
         Ok(code) => code,
         Err(error) => {
             output::error(&error);
@@ -79,6 +96,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Inbox(inbox) => return single_threaded()?.block_on(team::inbox::run(config, inbox)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
+        Command::Stop => single_threaded()?.block_on(stop::run(config))?,
         Command::Serve(options) if options.detach => single_threaded()?.block_on(detach::run(config, &options))?,
         Command::Serve(options) => {
             repo::limit_memory().map_err(CliError::Memory)?;
@@ -95,7 +113,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Config(command) => config_file::run(config, &command)?,
         Command::Clean { yes } => return single_threaded()?.block_on(clean::run(config, yes)),
         Command::Uninstall => single_threaded()?.block_on(uninstall::run(config))?,
-        Command::Version => output::data(args::VERSION, |version| output::line(format!("vibe-relay {version}"))),
+        Command::Version => version::print(),
         Command::Completions { shell } => completion::script(shell),
         Command::Man { folder } => completion::manual(&folder)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),

@@ -4,13 +4,16 @@
 //! what a terminal would obey.
 
 use std::io::{self, ErrorKind, IsTerminal, Read, Write, stderr, stdin, stdout};
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 pub(crate) use domain::printable::printable;
 
 use serde::Serialize;
+use tokio::io::Interest;
+use tokio::net::unix::pipe::Sender;
 
-use crate::error::{CliError, full_text};
+use crate::error::{CliError, ErrorData, full_text};
 
 /// Begins the line of an error.
 pub(crate) const ERROR_PREFIX: &str = "vibe-relay: ";
@@ -27,6 +30,8 @@ pub(crate) struct Mode {
 static MODE: OnceLock<Mode> = OnceLock::new();
 /// The first error of standard output other than a closed pipe.
 static LOST: OnceLock<String> = OnceLock::new();
+/// Set once nobody reads standard output any more.
+static CLOSED: OnceLock<()> = OnceLock::new();
 
 /// Sets the mode of this process, once.
 pub(crate) fn set_mode(mode: Mode) {
@@ -82,32 +87,61 @@ pub(crate) fn lost() -> Option<CliError> {
 /// Returns a text that was given, or standard input for `-`.
 ///
 /// # Errors
-/// When standard input cannot be read.
+/// When standard input cannot be read, or is empty.
 pub(crate) fn text_or_input(given: String) -> Result<String, CliError> {
     if given != "-" {
         return Ok(given);
     }
     let mut text = String::new();
     stdin().read_to_string(&mut text).map_err(CliError::io("read standard input"))?;
-    Ok(text.trim_end().to_owned())
+    // An empty text would delete what is there, and a failed program before the pipe writes one.
+    if text.trim().is_empty() { Err(CliError::EmptyInput) } else { Ok(text.trim_end().to_owned()) }
 }
 
-/// Prints a line on standard output.
+/// Prints a line on standard output at once.
 pub(crate) fn line(text: impl std::fmt::Display) {
-    if let Err(error) = try_line(text)
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        drop(LOST.set(error.to_string()));
+    let mut stdout = stdout();
+    record(writeln!(stdout, "{}", printable(&text.to_string())).and_then(|()| stdout.flush()));
+}
+
+/// Prints help or the version, which clap words.
+pub(crate) fn help(answer: &clap::Error) {
+    record(answer.print().and_then(|()| stdout().flush()));
+}
+
+/// Prints the problem with a command line, which clap words.
+pub(crate) fn usage(problem: &clap::Error) {
+    if mode().json {
+        refusal(&ErrorData::usage(problem.render().to_string()));
+    } else {
+        drop(problem.print());
     }
 }
 
-/// Prints a line on standard output at once, for a command that ends with its reader.
-///
-/// # Errors
-/// When standard output is closed.
-pub(crate) fn try_line(text: impl std::fmt::Display) -> io::Result<()> {
-    let mut stdout = stdout();
-    writeln!(stdout, "{}", printable(&text.to_string())).and_then(|()| stdout.flush())
+/// Remembers that standard output cannot be written.
+fn record(printed: io::Result<()>) {
+    match printed {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => drop(CLOSED.set(())),
+        Err(error) => drop(LOST.set(error.to_string())),
+    }
+}
+
+/// Whether nothing more can be printed, so that a command that prints without an end should end.
+pub(crate) fn is_over() -> bool {
+    CLOSED.get().is_some() || LOST.get().is_some()
+}
+
+/// Returns once the other end of standard output is closed, if it is a pipe or the like.
+pub(crate) async fn closed() {
+    // The copy is only watched. Making it non-blocking, as the checked constructors do, would make standard output so.
+    let watched = stdout().as_fd().try_clone_to_owned().and_then(Sender::from_owned_fd_unchecked);
+    match watched {
+        // A failure to wait is no news about the other end.
+        Ok(stdout) if stdout.ready(Interest::ERROR).await.is_ok() => {}
+        // A file has no other end.
+        _ => std::future::pending().await,
+    }
 }
 
 /// Prints a text with several lines below a heading, indented, so that no line of it looks like one of the command's own.
@@ -120,7 +154,7 @@ pub(crate) fn dark_on_light(text: &str) {
     let (on, off) = if stdout().is_terminal() { ("\u{1b}[30;107m", "\u{1b}[0m") } else { ("", "") };
     let mut stdout = stdout();
     for line in text.lines() {
-        drop(writeln!(stdout, "{on}{}{off}", printable(line)));
+        record(writeln!(stdout, "{on}{}{off}", printable(line)));
     }
 }
 
@@ -148,7 +182,12 @@ pub(crate) fn confirm(question: &str) -> Result<bool, CliError> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Prints the error that ended a command, with its causes.
-pub(crate) fn error(error: &dyn std::error::Error) {
-    report(format!("{ERROR_PREFIX}{}", full_text(error)));
+/// Prints the error that ended a command, with its causes; as JSON if the person asked for it.
+pub(crate) fn error(error: &CliError) {
+    if mode().json { refusal(&error.data()) } else { report(format!("{ERROR_PREFIX}{}", full_text(error))) }
+}
+
+fn refusal(data: &ErrorData<'_>) {
+    // Texts and numbers are always valid JSON.
+    serde_json::to_string(data).into_iter().for_each(report);
 }

@@ -82,10 +82,27 @@ async fn remove(file: &Path) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Stops the service if it is the process `id`, which systemd would start again otherwise. Returns whether it is.
+///
+/// # Errors
+/// When systemd refuses.
+pub(crate) async fn stop(id: i32) -> Result<bool, CliError> {
+    if !unit_file()?.exists() {
+        return Ok(false);
+    }
+    let Ok(systemd) = Systemd::find().await else { return Ok(false) };
+    let main = systemd.query(&["show", "--property=MainPID", "--value", NAME]).await?;
+    let is_service = main.stdout.trim() == id.to_string();
+    if is_service {
+        systemd.execute(&["stop", NAME]).await?;
+    }
+    Ok(is_service)
+}
+
 /// The exit code is a failure unless the service runs.
 async fn status(file: &Path) -> Result<ExitCode, CliError> {
     if !file.exists() {
-        output::data(&ServiceStatus { installed: None, at_login: None, now: None }, |_| {
+        output::data(&ServiceStatus::default(), |_| {
             output::line("the service is not installed; install it with `vibe-relay service install`");
         });
         return Ok(ExitCode::FAILURE);
@@ -93,9 +110,9 @@ async fn status(file: &Path) -> Result<ExitCode, CliError> {
     let systemd = Systemd::find().await?;
     let (enabled, active) = (systemd.query(&["is-enabled", NAME]).await?, systemd.query(&["is-active", NAME]).await?);
     let words = |answer: &ProbeOutput| Some(answer.stdout.trim().to_owned());
-    let status = ServiceStatus { installed: Some(file.display().to_string()), at_login: words(&enabled), now: words(&active) };
+    let status = ServiceStatus { installed: true, unit: Some(file.display().to_string()), at_login: words(&enabled), now: words(&active) };
     output::data(&status, |status| {
-        for (name, value) in [("installed", &status.installed), ("at login", &status.at_login), ("now", &status.now)] {
+        for (name, value) in [("installed", &status.unit), ("at login", &status.at_login), ("now", &status.now)] {
             output::line(format!("{name:9} {}", value.as_deref().unwrap_or_default()));
         }
     });
@@ -103,10 +120,11 @@ async fn status(file: &Path) -> Result<ExitCode, CliError> {
 }
 
 /// The service, as systemd describes it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ServiceStatus {
-    /// Its unit.
-    installed: Option<String>,
+    installed: bool,
+    /// The file of its unit.
+    unit: Option<String>,
     at_login: Option<String>,
     now: Option<String>,
 }

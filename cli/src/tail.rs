@@ -27,7 +27,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// The longest value of a field in a line.
 const MAX_VALUE_LENGTH: usize = 80;
 
-/// Prints events until a signal, or until standard output is closed.
+/// Prints events until a signal, or until nobody can read them.
 ///
 /// # Errors
 /// When no board is running at the start, or the project does not exist.
@@ -43,6 +43,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Tail) -> Result<(), Cli
     tokio::select! {
         result = reader.follow() => result,
         () = signals.wait() => Ok(()),
+        () = output::closed() => Ok(()),
     }
 }
 
@@ -91,7 +92,7 @@ impl Reader {
         format!("/api/ws?{}", project.chain(position).collect::<Vec<_>>().join("&"))
     }
 
-    /// Prints what a connection sends. Breaks when standard output is closed.
+    /// Prints what a connection sends. Breaks when standard output cannot be written.
     async fn read(&mut self, socket: &mut BoardSocket) -> ControlFlow<()> {
         let mut greeting = None;
         while let Some(Ok(message)) = socket.next().await {
@@ -103,12 +104,16 @@ impl Reader {
                 Some(Frame::Event { event }) => Some(event_line(event)),
                 _ => None,
             };
-            if line.is_some_and(|line| output::try_line(line).is_err()) {
+            line.into_iter().for_each(output::line);
+            if output::is_over() {
                 return ControlFlow::Break(());
             }
             match frame {
                 // A first connection starts here; a later one is sent the events since the last one before anything else.
                 Some(Frame::Hello { epoch, seq }) => {
+                    if self.position.is_none() {
+                        output::hint("Events appear here as they happen, until you press Ctrl+C.");
+                    }
                     greeting = Some((seq, epoch));
                     self.position = self.position.take().or_else(|| greeting.clone());
                 }

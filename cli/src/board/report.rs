@@ -6,10 +6,12 @@ use std::time::Duration;
 use domain::board::report::{ProjectReport, Report, SentBack, TaskTitle};
 use domain::runs::usage::consumption;
 use domain::time::Timestamp;
+use domain::wire::ServerInfo;
 
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
+use crate::runs::parking;
 
 /// The start of a report: a time, or a span before now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,16 +41,18 @@ pub(crate) async fn run(config: Option<&Path>, since: Since) -> Result<(), CliEr
         Since::Time(time) => time,
         Since::Ago(span) => db::now().before(span),
     };
-    let report: Report = Client::find(config)?.get(&format!("/api/report?since={since}")).await?;
-    output::data(&report, |report| lines(report).into_iter().for_each(output::line));
+    let client = Client::find(config)?;
+    let report: Report = client.get(&format!("/api/report?since={since}")).await?;
+    let server: ServerInfo = client.get("/api/server").await?;
+    output::data(&report, |report| lines(report, parking::obstacles(&server)).into_iter().for_each(output::line));
     Ok(())
 }
 
 /// The report in lines: first what you can do, then what happened.
-fn lines(report: &Report) -> Vec<String> {
+fn lines(report: &Report, obstacles: Vec<String>) -> Vec<String> {
     let spent = consumption(report.usage.cost_micro_usd, report.usage.tokens()).map(|spent| format!(", {spent} spent")).unwrap_or_default();
     let mut lines = vec![format!("From {} to {}{spent}", report.since, report.until)];
-    lines.extend(report.parked.iter().map(|parking| format!("No agents start: {}. {}", parking.reason.sentence(), parking.reason.remedy())));
+    lines.extend(obstacles);
     if report.is_empty() {
         lines.push("Nothing happened, and nothing waits for you.".to_owned());
     }
@@ -128,7 +132,7 @@ mod tests {
                 "usage": {"turns": 9, "input_tokens": 100, "output_tokens": 20, "cost_micro_usd": 1_250_000}
             }]
         });
-        insta::assert_snapshot!(lines(&serde_json::from_value(report).unwrap()).join("\n"), @r"
+        insta::assert_snapshot!(lines(&serde_json::from_value(report).unwrap(), Vec::new()).join("\n"), @r"
         From 2026-01-31T01:05:00.000Z to 2026-01-31T09:05:00.000Z, $1.25 spent
 
         PROJ-001 Site, complete, $1.25

@@ -7,7 +7,8 @@ mod show;
 use std::path::Path;
 
 use clap::Subcommand;
-use domain::board::status::Status;
+use domain::board::card::Card;
+use domain::board::status::{CancelReason, Status};
 use domain::board::task::retry::{RetryOptions, RetrySession, RetryTree};
 use domain::board::task::{NewTask, TaskPatch};
 use domain::id::TaskId;
@@ -21,7 +22,8 @@ use crate::board::project;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output::{self, text_or_input};
-use crate::{id, runs};
+use crate::runs::parking;
+use crate::{id, runs, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -56,14 +58,25 @@ pub(crate) enum Command {
         /// The message; - for standard input.
         text: String,
     },
-    /// Move a task: backlog, in_progress, in_review, done or cancelled.
+    /// Move a task to another status.
     Move {
         /// Task id or number, for example TASK-001 or 1.
         task: String,
+        /// The new status.
+        #[arg(value_parser = vocabulary::one_of(Status::ALL, Status::as_str))]
         status: Status,
-        /// Reason, if the move requires one; - for standard input.
+        /// Reason. To cancel: failed, abandoned, obsolete or duplicate; to send back: the needed change. - for standard input.
         #[arg(long)]
         reason: Option<String>,
+    },
+    /// Cancel a task that is not needed. Its history stays, and a rescue ref keeps its unmerged work.
+    #[command(visible_alias = "cancel")]
+    Delete {
+        /// Task id or number, for example TASK-001 or 1.
+        task: String,
+        /// Why it is not needed. Tasks that depend on it can start if it is obsolete or a duplicate.
+        #[arg(long, default_value = "obsolete", value_parser = vocabulary::one_of(CancelReason::ALL, CancelReason::as_str))]
+        reason: CancelReason,
     },
     /// Add a comment.
     Comment {
@@ -102,9 +115,10 @@ pub(crate) enum Command {
 pub(crate) struct Add {
     /// Project id or number, for example PROJ-001 or 1.
     project: String,
+    /// Title; - for standard input.
     title: String,
     /// The work and its acceptance criteria; - for standard input.
-    #[arg(long)]
+    #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// Tasks to be done first; separate several with commas, or repeat the option.
     #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = id::task)]
@@ -127,10 +141,11 @@ pub(crate) struct Add {
 pub(crate) struct Edit {
     /// Task id or number, for example TASK-001 or 1.
     task: String,
+    /// Another title.
     #[arg(long)]
     title: Option<String>,
     /// The work and its acceptance criteria; - for standard input.
-    #[arg(long)]
+    #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// All tasks to be done first; an empty text for none.
     #[arg(long, value_name = "TASK,TASK")]
@@ -185,31 +200,76 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             output::data(&comment, |view| output::line(format!("{} on {}", view.comment.id, view.comment.task_id)));
             return Ok(());
         }
-        Command::Add(add) => add.send(&client).await?,
+        Command::Add(add) => return add.send(&client).await,
         Command::Edit(edit) => client.patch(&path(&edit.task)?, &edit.patch()?).await?,
         Command::Move { task, status, reason } => {
             let patch = TaskPatch { status: Some(status), reason: reason.map(text_or_input).transpose()?, ..TaskPatch::default() };
             client.patch(&path(&task)?, &patch).await?
         }
+        Command::Delete { task, reason } => return delete(&client, &id::task(&task)?, reason).await,
         Command::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text_or_input(text)? }).await?,
-        Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
-        Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
-        Command::Raise { task } => client.post(&format!("{}/raise", path(&task)?), &json!({})).await?,
-        Command::Retry(retry) => client.post(&format!("{}/retry", path(&retry.task)?), &retry.options()?).await?,
+        Command::Start { task } => {
+            let view: TaskView = client.post(&format!("{}/start", path(&task)?), &json!({})).await?;
+            return may_start(&client, &view).await;
+        }
+        Command::Stop { task } => {
+            let view: TaskView = client.post(&format!("{}/stop", path(&task)?), &json!({})).await?;
+            output::data(&view, |view| output::line(stopped(&view.task.card)));
+            return Ok(());
+        }
+        Command::Raise { task } => {
+            let view: TaskView = client.post(&format!("{}/raise", path(&task)?), &json!({})).await?;
+            let line = |card: &Card| format!("{} {}: its limit is raised by the original amount", card.id, card.title);
+            output::data(&view, |view| output::line(line(&view.task.card)));
+            return Ok(());
+        }
+        Command::Retry(retry) => {
+            let view: TaskView = client.post(&format!("{}/retry", path(&retry.task)?), &retry.options()?).await?;
+            return may_start(&client, &view).await;
+        }
     };
-    output::data(&view, |view| {
-        output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
-        view.note.iter().for_each(output::line);
-    });
+    output::data(&view, print);
+    Ok(())
+}
+
+fn print(view: &TaskView) {
+    output::line(format!("{} ({})", project::line(&view.task.card).trim(), view.task.card.status));
+    view.note.iter().for_each(output::line);
+}
+
+/// Says that agents may start a task, and what keeps them from it.
+async fn may_start(client: &Client, view: &TaskView) -> Result<(), CliError> {
+    output::data(view, |view| output::line(format!("{} {}: an agent may start", view.task.card.id, view.task.card.title)));
+    parking::hint(client, &view.task.card.project_id).await;
+    Ok(())
+}
+
+/// Says what stopping a task did.
+fn stopped(card: &Card) -> String {
+    let Card { id, title, .. } = card;
+    let agent = if card.run.is_some() { "its agent is stopping, and no other" } else { "no agent" };
+    format!("{id} {title}: {agent} starts until `vibe-relay task start {id}`")
+}
+
+/// Cancels a task, which is as close to deleting it as the history allows.
+async fn delete(client: &Client, id: &TaskId, reason: CancelReason) -> Result<(), CliError> {
+    let patch = TaskPatch { status: Some(Status::Cancelled), reason: Some(reason.to_string()), ..TaskPatch::default() };
+    let view: TaskView = client.patch(&format!("/api/tasks/{id}"), &patch).await?;
+    output::data(&view, |view| output::line(format!("{id} {} is cancelled as {reason}", view.task.card.title)));
+    output::hint(format!("Tasks are not erased: its history stays, and `vibe-relay task move {id} backlog` brings it back."));
     Ok(())
 }
 
 impl Add {
-    async fn send(self, client: &Client) -> Result<TaskView, CliError> {
+    async fn send(self, client: &Client) -> Result<(), CliError> {
         let Self { project, title, description, depends_on, priority, model, from_branch, start } = self;
-        let description = description.map(text_or_input).transpose()?;
+        let (title, description) = (text_or_input(title)?, description.map(text_or_input).transpose()?);
         let new = NewTask { title, description, depends_on, priority, model, from_branch, start, ..NewTask::default() };
-        client.post(&format!("/api/projects/{}/tasks", id::project(&project)?), &new).await
+        let project = id::project(&project)?;
+        let view: TaskView = client.post(&format!("/api/projects/{project}/tasks"), &new).await?;
+        output::data(&view, print);
+        parking::hint_after_adding(client, &project, start).await;
+        Ok(())
     }
 }
 
@@ -217,14 +277,15 @@ impl Edit {
     fn patch(self) -> Result<TaskPatch, CliError> {
         let Self { task: _, title, description, depends_on, priority, model } = self;
         let ids = |given: String| given.split(',').map(str::trim).filter(|given| !given.is_empty()).map(id::task).collect::<Result<_, _>>();
-        Ok(TaskPatch {
-            title,
+        let patch = TaskPatch {
+            title: title.map(text_or_input).transpose()?,
             description: description.map(text_or_input).transpose()?,
             depends_on: depends_on.map(ids).transpose()?,
             priority,
             model,
             ..TaskPatch::default()
-        })
+        };
+        if patch == TaskPatch::default() { Err(CliError::NothingToChange { command: "task edit" }) } else { Ok(patch) }
     }
 }
 
@@ -264,5 +325,7 @@ mod tests {
         assert_eq!(edit(Some("")).patch().unwrap().depends_on, Some(Vec::new()));
         assert_eq!(edit(Some("2, TASK-004")).patch().unwrap().depends_on, Some(vec![TaskId::new(2), TaskId::new(4)]));
         assert!(edit(Some("2;4")).patch().is_err());
+        let nothing = Edit { priority: None, ..edit(None) }.patch().unwrap_err();
+        assert!(matches!(nothing, CliError::NothingToChange { .. }), "{nothing}");
     }
 }

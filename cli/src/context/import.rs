@@ -22,7 +22,7 @@ pub(crate) struct Import {
     /// The database, which is only read; or the number or address of the issue.
     #[arg(value_name = "DATABASE|ISSUE")]
     from: PathBuf,
-    /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
+    /// Project id or number, for example PROJ-001 or 1; default: the only project, or the one on this folder's repository.
     #[arg(long)]
     project: Option<String>,
     /// Import without asking.
@@ -51,7 +51,7 @@ fn source() -> impl TypedValueParser<Value = Source> {
 /// When the board is not running or refuses, or several projects match.
 pub(crate) async fn run(config: Option<&Path>, import: Import) -> Result<(), CliError> {
     let client = Client::new(&settings::config(config)?)?;
-    let project_id = project_or_sole(&client, import.project).await?;
+    let project_id = project_or_sole(&client, import.project, "--project").await?;
     let source = match import.source {
         Source::Database(source) => source,
         Source::Issue => return import_issue(&client, &project_id, &import.from).await,

@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_millis(300);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Preview {
-    /// Task or project id, for example TASK-004 or PROJ-001.
+    /// Task id or number, or project id, for example TASK-004, 4 or PROJ-001.
     id: String,
     /// Stop the app.
     #[arg(long, conflicts_with = "log")]
@@ -68,10 +68,9 @@ pub(crate) async fn run(config: Option<&Path>, preview: &Preview) -> Result<(), 
 }
 
 fn subject(id: &str) -> Result<PreviewSubject, CliError> {
-    Ok(match id.parse::<ProjectId>() {
-        Ok(project) => PreviewSubject::Project(project),
-        Err(_) => PreviewSubject::Task(id::task(id)?),
-    })
+    // A number alone is a task.
+    let is_project = id.get(..ProjectId::PREFIX.len()).is_some_and(|prefix| prefix.eq_ignore_ascii_case(ProjectId::PREFIX));
+    Ok(if is_project { PreviewSubject::Project(id::project(id)?) } else { PreviewSubject::Task(id::task(id)?) })
 }
 
 async fn read(client: &Client, subject: &PreviewSubject) -> Result<Option<App>, CliError> {
@@ -90,6 +89,7 @@ mod tests {
     #[test]
     fn id_names_a_task_or_a_project() {
         assert_eq!(subject("PROJ-001").unwrap(), PreviewSubject::Project(ProjectId::new(1)));
+        assert_eq!(subject("proj-1").unwrap(), PreviewSubject::Project(ProjectId::new(1)));
         assert_eq!(subject("TASK-004").unwrap(), PreviewSubject::Task(TaskId::new(4)));
         assert!(subject("page").is_err());
     }

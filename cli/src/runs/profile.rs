@@ -5,20 +5,21 @@ use std::path::Path;
 use clap::Subcommand;
 use domain::board::project::Project;
 use domain::runs::evidence::RepositoryInfo;
+use domain::runs::profile::checks::Checks;
 use domain::runs::profile::{MergeStyle, Profile, PullRequests};
 use domain::wire::ProjectPatch;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::id;
-use crate::output;
+use crate::{id, output, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show how worktrees are prepared and work is checked.
     Show {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
     },
     /// Change how worktrees are prepared and work is checked, from the next attempt on. An option replaces the whole list; an empty text empties it.
@@ -27,7 +28,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
-    /// Project id, for example PROJ-001.
+    /// Project id or number, for example PROJ-001 or 1.
     project: String,
     /// Start from what the files of the repository suggest.
     #[arg(long)]
@@ -65,8 +66,8 @@ pub(crate) struct Edit {
     /// A shell command that starts the app on the port {port}, which is also in PORT.
     #[arg(long, value_name = "LINE")]
     preview: Option<String>,
-    /// How approved work is merged: merge (all its commits) or squash (one commit).
-    #[arg(long, value_name = "STYLE")]
+    /// How approved work is merged: with all its commits, or squashed to one.
+    #[arg(long, value_name = "STYLE", value_parser = vocabulary::one_of(MergeStyle::ALL, MergeStyle::as_str))]
     merge_style: Option<MergeStyle>,
     /// Whether worktrees contain the files of submodules, from your checkout or, if missing there, from their addresses.
     #[arg(long, value_name = "true|false")]
@@ -74,8 +75,8 @@ pub(crate) struct Edit {
     /// Whether new commits of the base branch and its upstream are merged into the project branch.
     #[arg(long, value_name = "true|false")]
     follow_base: Option<bool>,
-    /// Whether the project has one pull request, or each task its own, which is merged on its host: project or task.
-    #[arg(long, value_name = "WHOSE")]
+    /// Whether the project has one pull request, or each task its own, which is merged on its host.
+    #[arg(long, value_name = "WHOSE", value_parser = vocabulary::one_of(PullRequests::ALL, PullRequests::as_str))]
     pull_requests: Option<PullRequests>,
 }
 
@@ -92,12 +93,12 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     let path = format!("/api/projects/{}", id::project(project)?);
     let project: Project = client.get(&path).await?;
     match command {
-        Command::Show { .. } => output::data(&project.profile, show),
+        Command::Show { .. } => output::data(&WholeProfile::of(&project.profile), |_| show(&project.profile)),
         Command::Edit(edit) => {
             let start = if edit.detect { detected(&client, &project).await? } else { project.profile };
             let patch = ProjectPatch { profile: Some(edit.apply(start)), ..ProjectPatch::default() };
             let project: Project = client.patch(&path, &patch).await?;
-            output::data(&project.profile, show);
+            output::data(&WholeProfile::of(&project.profile), |_| show(&project.profile));
         }
     }
     Ok(())
@@ -142,6 +143,44 @@ impl Edit {
     }
 }
 
+/// A profile with the fields that the interface omits while they have their default.
+#[derive(Debug, Serialize)]
+struct WholeProfile<'a> {
+    setup: &'a [String],
+    setup_minutes: u32,
+    cleanup: &'a [String],
+    copy: &'a [String],
+    reuse: &'a [String],
+    env: &'a [String],
+    checks: &'a Checks,
+    preview: Option<&'a str>,
+    submodules: bool,
+    merge_style: MergeStyle,
+    follow_base: bool,
+    pull_requests: PullRequests,
+}
+
+impl<'a> WholeProfile<'a> {
+    fn of(profile: &'a Profile) -> Self {
+        let Profile { setup, cleanup, setup_minutes, copy, reuse, env, submodules, checks, preview, merge_style, follow_base, pull_requests } =
+            profile;
+        Self {
+            setup,
+            setup_minutes: *setup_minutes,
+            cleanup,
+            copy,
+            reuse,
+            env,
+            checks,
+            preview: preview.as_deref(),
+            submodules: *submodules,
+            merge_style: *merge_style,
+            follow_base: *follow_base,
+            pull_requests: *pull_requests,
+        }
+    }
+}
+
 fn show(profile: &Profile) {
     for line in lines(profile) {
         output::line(line);
@@ -180,6 +219,15 @@ fn lines(profile: &Profile) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_has_every_field_and_fits_the_type() {
+        let json = serde_json::to_value(WholeProfile::of(&Profile::default())).unwrap();
+        for field in ["cleanup", "checks", "preview", "submodules", "merge_style", "follow_base", "pull_requests"] {
+            assert!(json.get(field).is_some(), "{field} is missing: {json}");
+        }
+        assert_eq!(serde_json::from_value::<Profile>(json).unwrap(), Profile::default());
+    }
 
     #[test]
     fn options_replace_whole_lists_and_leave_the_others() {

@@ -17,19 +17,19 @@ use crate::runs::diff;
 pub(crate) enum Command {
     /// List the unmerged work that was kept when its branch or checkout was removed.
     List {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
     },
     /// Show what kept work changes, compared with the project branch.
     Show {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
         /// The rescue ref, as `list` prints it.
         reference: String,
     },
     /// Restore kept work to a new branch.
     Restore {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
         /// The rescue ref, as `list` prints it.
         reference: String,
@@ -38,7 +38,7 @@ pub(crate) enum Command {
     },
     /// Delete kept work. Name exactly what `list` prints.
     Drop {
-        /// Project id, for example PROJ-001.
+        /// Project id or number, for example PROJ-001 or 1.
         project: String,
         /// The rescue ref.
         reference: String,

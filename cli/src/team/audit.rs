@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::audit::{AuditKind, AuditRow};
 use domain::wire::List;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, settings};
+use crate::{output, settings, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -26,7 +25,7 @@ pub(crate) enum Command {
     /// Show the newest rows of the running board.
     List {
         /// Only rows of this kind.
-        #[arg(long, value_parser = kind())]
+        #[arg(long, value_parser = vocabulary::one_of(AuditKind::ALL, AuditKind::as_str))]
         kind: Option<AuditKind>,
         /// Only rows of this participant, such as human or coder-TASK-012.
         #[arg(long)]
@@ -68,10 +67,17 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             if let Some(broken) = check.broken {
                 return Err(CliError::AuditBroken { path, row: broken.id, problem: broken.problem });
             }
-            output::done(format!("The audit log is intact: {} rows, up to row {}.", check.rows, check.head));
+            let sentence = format!("The audit log is intact: {} rows, up to row {}.", check.rows, check.head);
+            output::data(&check, |check| {
+                output::line(sentence);
+                if check.head > 0 {
+                    output::line(format!("Head: {}:{}", check.head, check.head_hash));
+                }
+            });
             if check.head > 0 {
-                output::hint("Keep a copy of the head outside this machine. Later, this command proves that nothing before it was changed:");
-                output::hint(format!("vibe-relay audit verify --noted {}:{}", check.head, check.head_hash));
+                output::hint(
+                    "Keep a copy of the head outside this machine. `vibe-relay audit verify --noted HEAD` later proves that nothing before it was changed.",
+                );
             }
         }
         Command::List { kind, actor, limit } => {
@@ -99,10 +105,6 @@ fn line(row: &AuditRow) -> String {
     let detail = detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
     let times = if *kind != AuditKind::Write && *count > 1 { format!(" × {count}") } else { String::new() };
     format!("{id}  {at}  {kind}  {actor}  {action}{subject}  {result}{times}{detail}")
-}
-
-fn kind() -> impl TypedValueParser<Value = AuditKind> {
-    PossibleValuesParser::new(AuditKind::ALL.iter().map(|kind| kind.as_str())).try_map(|word| word.parse::<AuditKind>())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use domain::text::shell_word;
 use domain::wire::CompanionToken;
 use runner::process;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::client::Client;
@@ -25,6 +26,12 @@ pub(crate) struct Attach {
     /// Print the command that registers the board, instead of running it.
     #[arg(long)]
     print: bool,
+}
+
+/// How Claude Code learns of the board.
+#[derive(Debug, Serialize)]
+struct Registration {
+    command: String,
 }
 
 /// The file of the companion's token: beside the database, and readable only by its owner.
@@ -57,7 +64,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Attach) -> Result<(), C
     let arguments = registration(&program, &config.db_path)?;
     let command = command_line(&arguments);
     if options.print {
-        output::data(&command, |command| output::line(command));
+        output::data(&Registration { command }, |registration| output::line(&registration.command));
         return Ok(());
     }
     match register(&arguments).await {

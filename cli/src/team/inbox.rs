@@ -69,7 +69,10 @@ pub(crate) async fn run(config: Option<&Path>, Inbox { hook, wait, attach }: Inb
             Some(messages) => break messages,
             None if wait => ::mcp::inbox_changed(&access.database, &access.token).await.map_err(CliError::Inbox)?,
             None if output::is_json() => break "[]".to_owned(),
-            None => return Ok(()),
+            None => {
+                output::hint("There are no unread messages.");
+                return Ok(());
+            }
         }
     };
     // The tool lists them as JSON.

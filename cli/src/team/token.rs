@@ -7,11 +7,10 @@ mod given;
 use std::path::Path;
 
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::team::role::Role;
-use domain::team::token::{TokenAudience, TokenName, TokenReach};
+use domain::team::token::{TokenAudience, TokenReach};
 use domain::wire::{CreatedPersonToken, CreatedToken, List, NewPersonToken, NewToken, RotatedToken};
 use serde_json::json;
 
@@ -19,23 +18,25 @@ use self::given::Terms;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::team::person;
-use crate::{id, output, settings};
+use crate::{id, output, settings, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
     Create(CreateToken),
-    /// List the tokens: name, kind, holder, permissions and expiry.
+    /// List the tokens: id, kind, holder, permissions and expiry.
     List,
     /// Revoke a token at once.
     Revoke {
-        /// Name of the token, from the list.
-        name: TokenName,
+        /// Id of the token, from the list, or the name of its holder.
+        #[arg(value_name = "ID|HOLDER")]
+        token: String,
     },
     /// Change what a token permits, or how long it is valid from now on.
     Change {
-        /// Name of the token, from the list.
-        name: TokenName,
+        /// Id of the token, from the list, or the name of its holder.
+        #[arg(value_name = "ID|HOLDER")]
+        token: String,
         #[command(flatten)]
         terms: Terms,
     },
@@ -51,12 +52,18 @@ pub(crate) enum CreateToken {
         #[arg(long, value_name = "NAME", required_unless_present = "person")]
         agent: Option<String>,
         /// Role of the agent; separate several with commas, or repeat the option.
-        #[arg(long = "role", value_name = "ROLE", required_unless_present = "person", value_delimiter = ',', value_parser = role())]
+        #[arg(
+            long = "role",
+            value_name = "ROLE",
+            required_unless_present = "person",
+            value_delimiter = ',',
+            value_parser = vocabulary::one_of(Role::ALL, Role::as_str)
+        )]
         roles: Vec<Role>,
         /// Team, which becomes the first part of the name.
         #[arg(long, value_name = "TEAM")]
         team: Option<String>,
-        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
+        /// Project id or number, for example PROJ-001 or 1; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
         /// Let a lead act in all projects, as a general.
@@ -66,7 +73,7 @@ pub(crate) enum CreateToken {
         #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project", "all_projects", "permissions"])]
         person: Option<String>,
         /// Interfaces that accept the token of a person: mcp for the tools, api for the HTTP interface; default: both.
-        #[arg(long, requires = "person", value_parser = audience())]
+        #[arg(long, requires = "person", value_parser = vocabulary::one_of(TokenAudience::ALL, TokenAudience::as_str))]
         audience: Option<TokenAudience>,
         #[command(flatten)]
         terms: Terms,
@@ -74,7 +81,7 @@ pub(crate) enum CreateToken {
     /// Print a token that lets agents register under names they choose; the project's previous invite token is revoked.
     #[command(alias = "room")]
     Invite {
-        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
+        /// Project id or number, for example PROJ-001 or 1; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
     },
@@ -94,8 +101,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         }
         Command::Create(command) => command,
         Command::List => return given::list(&client).await,
-        Command::Revoke { name } => return given::revoke(&client, &name).await,
-        Command::Change { name, terms } => return given::change(&client, &name, &terms).await,
+        Command::Revoke { token } => return given::revoke(&client, &token).await,
+        Command::Change { token, terms } => return given::change(&client, &token, &terms).await,
         Command::Rotate => {
             let rotated = rotate(&client).await?;
             output::done(format!("The new token is in {}.", settings::token_file(&config).display()));
@@ -125,7 +132,7 @@ async fn create_for_person(client: &Client, name: &str, new: &NewPersonToken) ->
 /// Creates the token. `here` is the common `.git` folder of the current folder's repository.
 async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
     let (CreateToken::New { project, .. } | CreateToken::Invite { project }) = &command;
-    let project = find_project(client, project.as_deref(), here).await?;
+    let project = find_project(client, project.as_deref(), here, "--project").await?;
     let created: CreatedToken = match command {
         CreateToken::New { agent, roles, team, all_projects, terms, .. } => {
             let (permissions, expires_in) = (terms.permissions(), terms.seconds());
@@ -142,16 +149,17 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
 ///
 /// # Errors
 /// When the id is invalid, there is no project, or several projects match.
-pub(crate) async fn project_or_sole(client: &Client, id: Option<String>) -> Result<ProjectId, CliError> {
-    find_project(client, id.as_deref(), git_dir_here().as_deref()).await
+/// `how` is the argument that names one.
+pub(crate) async fn project_or_sole(client: &Client, id: Option<String>, how: &'static str) -> Result<ProjectId, CliError> {
+    find_project(client, id.as_deref(), git_dir_here().as_deref(), how).await
 }
 
-async fn find_project(client: &Client, id: Option<&str>, here: Option<&str>) -> Result<ProjectId, CliError> {
+async fn find_project(client: &Client, id: Option<&str>, here: Option<&str>, how: &'static str) -> Result<ProjectId, CliError> {
     if let Some(id) = id {
         return Ok(id::project(id)?);
     }
     let projects: List<Project> = client.get("/api/projects").await?;
-    Ok(sole_project(&projects.items, here)?.clone())
+    Ok(sole_project(&projects.items, here, how)?.clone())
 }
 
 /// Replaces the human's token, in its file and on the board.
@@ -160,13 +168,18 @@ async fn rotate(client: &Client) -> Result<RotatedToken, CliError> {
 }
 
 /// The only project, or the only project on the current folder's repository.
-fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a ProjectId, CliError> {
+fn sole_project<'a>(projects: &'a [Project], here: Option<&str>, how: &'static str) -> Result<&'a ProjectId, CliError> {
     let of_here: Vec<&Project> = projects.iter().filter(|project| here == Some(project.git_dir.as_str())).collect();
+    let which = |reason, projects: &[&Project]| {
+        let projects = projects.iter().map(|project| format!("{} ({})", project.id, project.title)).collect();
+        Err(CliError::WhichProject { reason, how, projects })
+    };
     match (projects, of_here.as_slice()) {
         ([], _) => Err(CliError::NoProject),
         ([only], _) => Ok(&only.id),
         (_, [of_here]) => Ok(&of_here.id),
-        _ => Err(CliError::WhichProject { projects: projects.iter().map(|project| format!("{} ({})", project.id, project.title)).collect() }),
+        (all, []) => which("none of the projects is on the repository of this folder", &all.iter().collect::<Vec<_>>()),
+        (_, of_here) => which("several projects are on the repository of this folder", of_here),
     }
 }
 
@@ -174,14 +187,6 @@ fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a P
 pub(crate) fn git_dir_here() -> Option<String> {
     let here = std::env::current_dir().ok()?;
     repo::git_dir(&here).ok()?.into_os_string().into_string().ok()
-}
-
-fn role() -> impl TypedValueParser<Value = Role> {
-    PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
-}
-
-fn audience() -> impl TypedValueParser<Value = TokenAudience> {
-    PossibleValuesParser::new(TokenAudience::ALL.iter().map(|audience| audience.as_str())).try_map(|word| word.parse::<TokenAudience>())
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","param
 
 /// In the order in which they run on one board. `{port}` is that of the board; `{token}`, `{session}`, `{rescue}` and `{sha}` stand for what the board made.
 const COMMANDS: &[Row] = &[
-    row("version", "version", "version extra", Text),
+    row("version", "version", "version extra", Keys(&["version", "commit", "date"])),
     row("completions", "completions bash", "completions cmd", NoData),
     row("man", "man pages", "man /dev/null/pages", OUTCOME),
     elsewhere("init", ("configuration.rs", "\"init\""), "init nowhere", Items(&["path", "written"])),
@@ -87,7 +87,7 @@ const COMMANDS: &[Row] = &[
     row("uninstall", "uninstall", "--config nowhere.json uninstall", Items(&["what", "place", "remove"])),
     row("open", "open --print", "--config nowhere.json open --print", One("SignInLink")),
     row("pair", "pair --name Phone", "pair --host elsewhere.example", One("Pairing")),
-    row("attach", "attach --print", "--config nowhere.json attach --print", Text),
+    row("attach", "attach --print", "--config nowhere.json attach --print", Keys(&["command"])),
     row("project new", "project new Letters --goal Letters --repo repo --ask", "project new Letters --repo nowhere", One("Project")),
     row("project list", "project list", "--config nowhere.json project list", List("Project")),
     row("project show", "project show 1", "project show 9", One("BoardView")),
@@ -108,6 +108,7 @@ const COMMANDS: &[Row] = &[
     row("interrupt", "interrupt 3 --message Continue.", "interrupt 1", One("Run")),
     row("takeover", "takeover 3", "takeover 99", One("Takeover")),
     row("task move", "task move 4 cancelled --reason obsolete", "task move 1 nowhere", One("TaskView")),
+    row("task delete", "task delete 6", "task delete 99", One("TaskView")),
     row("task retry", "task retry 5", "task retry 1", One("TaskView")),
     row("task raise", "task raise 3", "task raise 99", One("TaskView")),
     row("project raise", "project raise 1", "project raise 9", One("ProjectUsage")),
@@ -142,7 +143,7 @@ const COMMANDS: &[Row] = &[
     row("preview", "preview PROJ-001", "preview PROJ-009", Text),
     row("publish", "publish 1", "publish 9", One("Publication")),
     row("audit list", "audit list", "audit list --kind nothing", List("AuditRow")),
-    row("audit verify", "audit verify", "audit verify --file nowhere.db", OUTCOME),
+    row("audit verify", "audit verify", "audit verify --file nowhere.db", One("AuditCheck")),
     row("clean", "clean --yes", "--config nowhere.json clean", Items(&["what", "place", "removed"])),
     row("backup", "backup copy.db", "backup config.json", OUTCOME),
     running("tail", ("tail --json", "", "hello"), "tail 9", One("Frame")),
@@ -158,9 +159,10 @@ const COMMANDS: &[Row] = &[
         NoData,
     ),
     running("demo", ("demo --no-open", "", "Scripted agents: no model"), "demo --nothing", NoData),
+    row("stop", "stop", "--config second.json stop", OUTCOME),
     row("restore", "restore copy.db", "restore config.json", OUTCOME),
     row("service install", "service install", "service install --port none", OUTCOME),
-    row("service status", "service status", "service status now", Keys(&["installed", "at_login", "now"])),
+    row("service status", "service status", "service status now", Keys(&["installed", "unit", "at_login", "now"])),
     row("service remove", "service remove", "service remove now", OUTCOME),
 ];
 
@@ -244,6 +246,7 @@ impl Made {
                 let asks = |board: &Board| board.cards.iter().any(|card| card.id == TaskId::new(5) && card.attention.is_some());
                 server.until(&project, "the agent asks", asks).await;
             }
+            "task delete" => assert!(self.run(server, "task add 1 Surplus", &[]).await.status.success()),
             "interrupt" => {
                 let works =
                     |board: &Board| board.cards.iter().any(|card| card.id == TaskId::new(3) && card.run.as_ref().is_some_and(|run| !run.stopping));
@@ -310,7 +313,6 @@ impl Made {
                 std::fs::write(server.root().join("second.json"), second.to_string()).unwrap();
                 self.names.insert("port", server.port().to_string());
             }
-            "restore" => server.kill().await.unwrap(),
             _ => {}
         }
     }

@@ -3,6 +3,8 @@
 use std::process::Stdio;
 
 use api::testing::ResponseValidator;
+use domain::board::status::Status;
+use domain::wire::Problem;
 use serde_json::{Value, json};
 use tests::server::TestServer;
 
@@ -72,8 +74,8 @@ async fn data_fits_the_schemas_of_the_http_interface() {
     validator.check_component("TaskView", shown["task"].to_string().as_bytes()).unwrap();
     assert_eq!(shown["comments"].as_array().unwrap().len(), 1);
     assert!(shown["runs"].is_array(), "{shown}");
-    let version: String = serde_json::from_str(&printed(&server, "version").await).unwrap();
-    assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
+    let version: Value = serde_json::from_str(&printed(&server, "version").await).unwrap();
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"), "{version}");
     let checks: Vec<Value> = serde_json::from_slice(&server.command(&["doctor", "--json"]).output().await.unwrap().stdout).unwrap();
     let names: Vec<&str> = checks.iter().filter_map(|check| check["name"].as_str()).collect();
     assert_eq!(
@@ -107,20 +109,45 @@ async fn exit_code_says_why_a_command_failed() {
         assert!(!output.stderr.is_empty(), "{line} gives a reason");
         output.status.code()
     };
-    assert_eq!(code(&server, "task show nothing").await, Some(1));
+    assert_eq!(code(&server, "task show nothing").await, Some(2));
+    assert_eq!(code(&server, "task edit 1 --depends-on nothing").await, Some(2));
+    assert_eq!(code(&server, "task edit 1").await, Some(2));
     assert_eq!(code(&server, "task move 1 nowhere").await, Some(2));
     assert_eq!(code(&server, "task show 99").await, Some(4));
+    assert_eq!(code(&server, "person role nobody viewer").await, Some(4));
     server.kill().await.unwrap();
     assert_eq!(code(&server, "task show 1").await, Some(3));
 }
 
 #[tokio::test]
+async fn refusal_is_json_with_its_code_and_next_step() {
+    let mut server = board().await;
+    let refused = async |server: &TestServer, line: &str| -> Value {
+        let output = server.command(&line.split(' ').chain(["--json"]).collect::<Vec<_>>()).output().await.unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{line}: {text}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{line}: {error}: {text}"))
+    };
+    let illegal = refused(&server, "task move 1 done").await;
+    let problem: Problem = serde_json::from_value(illegal).unwrap();
+    assert_eq!((problem.code.as_str(), problem.from), ("illegal-move", Some(Status::Backlog)));
+    assert!(problem.hint.contains("you can move it to in_progress") && !problem.allowed.is_empty(), "{problem:?}");
+    assert_eq!(refused(&server, "task show nothing").await["code"], "usage");
+    assert_eq!(refused(&server, "task show").await["code"], "usage");
+    server.kill().await.unwrap();
+    assert_eq!(refused(&server, "task show 1").await["code"], "not-running");
+}
+
+#[tokio::test]
 async fn output_that_cannot_be_written_is_an_error() {
     let server = board().await;
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = server.command(&["project", "list"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().await.unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the output could not be written"), "{output:?}");
+    for line in ["project list", "--help", "help task", "--version", "tail --json"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = server.command(&line.split(' ').collect::<Vec<_>>());
+        let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().await.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("the output could not be written"), "{line}: {output:?}");
+    }
 }
 
 #[tokio::test]
@@ -133,7 +160,9 @@ async fn texts_are_read_from_standard_input_and_empty_lists_say_so() {
     let shown = server.command(&["task", "show", "1"]).output().await.unwrap();
     assert!(String::from_utf8_lossy(&shown.stdout).contains("  Two\n  lines"), "{shown:?}");
     let listed = server.command(&["task", "list", "1", "--needs-you"]).output().await.unwrap();
-    assert!(listed.stdout.is_empty() && String::from_utf8_lossy(&listed.stderr).starts_with("No task matches."), "{listed:?}");
+    assert!(listed.stdout.is_empty() && String::from_utf8_lossy(&listed.stderr).starts_with("No task of PROJ-001 waits for you."), "{listed:?}");
+    let none = server.command(&["task", "comment", "1", "-"]).stdin(Stdio::null()).output().await.unwrap();
+    assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("is empty"), "{none:?}");
     let quiet = server.command(&["task", "list", "1", "--needs-you", "--quiet"]).output().await.unwrap();
     assert!(quiet.stderr.is_empty(), "{quiet:?}");
 }

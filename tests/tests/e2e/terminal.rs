@@ -41,6 +41,8 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("completions", "completions bash"),
         ("man", "man pages"),
         ("task answer", "task answer TASK-001 yes"),
+        // The task that `task add` made.
+        ("task delete", "task delete TASK-002"),
         ("task start", "task start TASK-001"),
         ("task stop", "task stop TASK-001"),
         ("task retry", "task retry TASK-001"),
@@ -105,6 +107,7 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
     all.insert("project delete", Ok(vec!["project", "delete", "PROJ-001", "--title", HOSTILE]));
     all.insert("demo", Err("its agents follow a script of this program"));
     all.insert("mcp", Err("its output is a protocol for programs"));
+    all.insert("stop", Err("it prints the number of a process"));
     all.insert("token rotate", Err("it prints a path and a number"));
     all
 }

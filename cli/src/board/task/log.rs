@@ -28,7 +28,7 @@ pub(super) async fn print(client: &Client, task: &TaskId, follow: bool) -> Resul
         page.lines.iter().for_each(|entry| output::data(entry, |entry| output::line(line(entry))));
         let is_at_end = page.next == offset;
         offset = page.next;
-        if page.complete || (is_at_end && !follow) || output::lost().is_some() {
+        if page.complete || (is_at_end && !follow) || output::is_over() {
             return Ok(());
         }
         if is_at_end {

@@ -1,5 +1,6 @@
 //! Shows one task. Must not know what belongs to a task; the board answers with it.
 
+use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::checkpoint::Checkpoint;
 use domain::runs::evidence::short;
@@ -34,10 +35,30 @@ pub(super) async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The fields that people set or that say where the work is, a line for each that differs from what is usual.
+fn facts(task: &Task) -> Vec<String> {
+    let Task { card, model, branch, from_branch, worktree_path, .. } = task;
+    let depends_on = card.depends_on.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+    let facts = [
+        ("project", Some(card.project_id.to_string())),
+        ("cancelled", card.cancel_reason.map(|reason| format!("as {reason}"))),
+        ("priority", (card.priority != 0).then(|| card.priority.to_string())),
+        ("depends on", (!depends_on.is_empty()).then_some(depends_on)),
+        ("assigned to", card.contributors.assigned_to.clone()),
+        ("model", model.clone()),
+        ("starts from", from_branch.clone()),
+        ("branch", branch.clone()),
+        ("worktree", worktree_path.clone()),
+        ("limit", card.near_limit.map(|limit| limit.sentence())),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some(format!("{name:11} {}", value?))).collect()
+}
+
 fn print(whole: &WholeTask) {
     let WholeTask { task: view, comments, runs } = whole;
     let card = &view.task.card;
     output::line(format!("{} ({})", project::line(card).trim(), card.status));
+    facts(&view.task).iter().for_each(output::line);
     if let Some(change) = &card.protected_paths {
         output::line(format!("changes protected paths: {}", change.named()));
     }

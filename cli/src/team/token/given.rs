@@ -2,19 +2,23 @@
 
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::team::token::{Permission, Permissions, Token, TokenName, TokenReach};
 use domain::wire::{List, TokenPatch};
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::output;
+use crate::{output, vocabulary};
 
 /// The permissions of a token, and its lifetime.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Terms {
-    /// Permission of the token: read, write or admin; separate several with commas, or repeat the option. Default: read and write.
-    #[arg(long = "permission", value_name = "PERMISSION", value_delimiter = ',', value_parser = permission())]
+    /// Permission of the token; separate several with commas, or repeat the option. Default: read and write.
+    #[arg(
+        long = "permission",
+        value_name = "PERMISSION",
+        value_delimiter = ',',
+        value_parser = vocabulary::one_of(Permission::ALL, Permission::as_str)
+    )]
     permissions: Vec<Permission>,
     /// How long the token is valid, such as 90m, 12h or 30d; default: until it is revoked.
     #[arg(long, value_name = "TIME")]
@@ -55,23 +59,42 @@ impl FromStr for Lifetime {
 
 /// Prints all tokens, one on each line.
 pub(super) async fn list(client: &Client) -> Result<(), CliError> {
+    output::list(&tokens(client).await?, "No token exists.", line);
+    Ok(())
+}
+
+async fn tokens(client: &Client) -> Result<Vec<Token>, CliError> {
     let (mut after, mut tokens) = (Some(0), Vec::new());
     while let Some(from) = after {
         let page: List<Token> = client.get(&format!("/api/tokens?after={from}")).await?;
         tokens.extend(page.items);
         after = page.next;
     }
-    output::list(&tokens, "No token exists.", line);
-    Ok(())
+    Ok(tokens)
 }
 
-pub(super) async fn revoke(client: &Client, name: &TokenName) -> Result<(), CliError> {
+/// Returns the token with an id, or the only one of a holder.
+async fn find(client: &Client, given: &str) -> Result<TokenName, CliError> {
+    if let Ok(name) = given.parse() {
+        return Ok(name);
+    }
+    let of_holder: Vec<Token> = tokens(client).await?.into_iter().filter(|token| token.holder.as_deref() == Some(given)).collect();
+    match of_holder.as_slice() {
+        [] => Err(CliError::NoToken { holder: given.to_owned() }),
+        [only] => Ok(only.name.clone()),
+        several => Err(CliError::WhichToken { holder: given.to_owned(), tokens: several.iter().map(line).collect() }),
+    }
+}
+
+pub(super) async fn revoke(client: &Client, token: &str) -> Result<(), CliError> {
+    let name = find(client, token).await?;
     client.delete(&format!("/api/tokens/{name}")).await?;
     output::done(format!("token {name} is revoked"));
     Ok(())
 }
 
-pub(super) async fn change(client: &Client, name: &TokenName, terms: &Terms) -> Result<(), CliError> {
+pub(super) async fn change(client: &Client, token: &str, terms: &Terms) -> Result<(), CliError> {
+    let name = find(client, token).await?;
     let patch = TokenPatch { permissions: terms.permissions(), expires_in: terms.seconds() };
     let token: Token = client.patch(&format!("/api/tokens/{name}"), &patch).await?;
     output::data(&token, |token| output::line(line(token)));
@@ -90,10 +113,6 @@ fn line(token: &Token) -> String {
     let expires = expires_at.map_or_else(|| "never expires".to_owned(), |at| format!("expires {at}"));
     let used = last_used_at.map(|at| format!("  last used {at}")).unwrap_or_default();
     format!("{name}  {kind}  {holder}{project}  for {audience}  {permissions}  created {created_at}  {expires}{used}")
-}
-
-fn permission() -> impl TypedValueParser<Value = Permission> {
-    PossibleValuesParser::new(Permission::ALL.iter().map(|permission| permission.as_str())).try_map(|word| word.parse::<Permission>())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use domain::config::{Config, Durability};
 use domain::runs::tick::Ticks;
 use domain::team::person::{NewPerson, OWNER, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
+use domain::team::token::TokenName;
 use domain::wire::{NewProject, SignInLink};
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket;
@@ -126,10 +127,27 @@ async fn token_is_listed_changed_and_revoked_by_its_name() {
     given::list(&board.client).await.unwrap();
     let name: TokenName = db::token_name(&created.token).parse().unwrap();
     let no_terms = Terms::default();
-    given::change(&board.client, &name, &no_terms).await.unwrap();
-    given::revoke(&board.client, &name).await.unwrap();
+    given::change(&board.client, name.as_str(), &no_terms).await.unwrap();
+    given::revoke(&board.client, name.as_str()).await.unwrap();
     assert_eq!(board.db.caller(&created.token).await.unwrap(), None);
-    assert!(matches!(given::revoke(&board.client, &name).await, Err(CliError::Refused { .. })));
+    assert!(matches!(given::revoke(&board.client, name.as_str()).await, Err(CliError::Refused { .. })));
+}
+
+#[tokio::test]
+async fn token_is_found_by_its_holder_unless_several_have_the_name() {
+    let (board, sample) = (Board::new().await, TestRepository::new());
+    board.project(&sample, "One").await;
+    board.project(&sample, "Two").await;
+    let (_, first) = create(&board.client, mara(Some("1")), None).await.unwrap();
+    let (_, second) = create(&board.client, mara(Some("2")), None).await.unwrap();
+    let several = given::revoke(&board.client, "platform/mara").await.unwrap_err();
+    let names = [&first, &second].map(|created| db::token_name(&created.token));
+    assert!(matches!(&several, CliError::WhichToken { .. }) && names.iter().all(|name| several.to_string().contains(name)), "{several}");
+    given::revoke(&board.client, &names[0]).await.unwrap();
+    given::revoke(&board.client, "platform/mara").await.unwrap();
+    assert_eq!(board.db.caller(&second.token).await.unwrap(), None);
+    let nobody = given::change(&board.client, "platform/mara", &Terms::default()).await.unwrap_err();
+    assert!(matches!(nobody, CliError::NoToken { .. }), "{nobody}");
 }
 
 #[tokio::test]
@@ -152,10 +170,10 @@ async fn project_is_the_named_or_the_only_matching_one() {
     board.project(&here, "Here again").await;
     let several = project_of(None, Some(git_dir)).await.unwrap_err();
     insta::assert_snapshot!([unclear, several, refused, no_id].map(|error| error.to_string()).join("\n"), @r#"
-    more than one project matches; choose one with --project: PROJ-002 (There), PROJ-001 (Here)
-    more than one project matches; choose one with --project: PROJ-003 (Here again), PROJ-002 (There), PROJ-001 (Here)
+    none of the projects is on the repository of this folder; choose one with --project: PROJ-002 (There), PROJ-001 (Here)
+    several projects are on the repository of this folder; choose one with --project: PROJ-003 (Here again), PROJ-001 (Here)
     project PROJ-009 does not exist. Look up the project on the board; ids have the form PROJ-001.
-    "mine" is not a project id: expected something like PROJ-001
+    "mine" is not a project id: expected something like PROJ-001, or its number; `vibe-relay project list` shows them
     "#);
 }
 
