@@ -32,6 +32,7 @@ mod json_output;
 mod killed_landing;
 mod landing;
 mod large_repository;
+mod leftovers;
 mod limits;
 mod live;
 mod logs;
