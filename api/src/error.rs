@@ -89,6 +89,7 @@ impl Error {
                 | db::Error::NewerSchema { .. }
                 | db::Error::OldDatabase { .. }
                 | db::Error::NotOurDatabase { .. }
+                | db::Error::Folder { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::Damaged { .. }
                 | db::Error::NoBackup { .. }

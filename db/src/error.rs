@@ -28,6 +28,8 @@ pub enum Error {
          or, for vibe-relay mcp, in VIBE_RELAY_DB; that overrides DEAD_DROP_DB_PATH"
     )]
     NotOurDatabase { path: PathBuf },
+    #[error("{path} is a folder, not a database: set \"db_path\" to a file, such as {path}/vibe-relay.db")]
+    Folder { path: PathBuf },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
     OldSqlite { found: String, needed: &'static str },
     #[error("{path} is damaged ({problems}); use another copy")]

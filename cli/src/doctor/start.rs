@@ -133,10 +133,6 @@ async fn database(config: &Config, is_running: bool) -> CheckResult {
     if is_running {
         return CheckResult::Ok(format!("{}, in use by the board", path.display()));
     }
-    if path.is_dir() {
-        let file = path.join("vibe-relay.db");
-        return CheckResult::failure(format!("{} is a folder", path.display()), format!("set \"db_path\" to a file, such as {}", file.display()));
-    }
     if !path.exists() {
         return CheckResult::Ok(format!("{} is created at the first start", path.display()));
     }

@@ -15,8 +15,11 @@ const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
 /// Where sqlx records which migrations were run.
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
 
-/// Refuses a file that this version must not open: another program's, or one from before the first release. It is only read.
+/// Refuses what this version must not open: a folder, another program's file, or one from before the first release. It is only read.
 pub(crate) async fn reject_foreign_database(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::Folder { path: path.to_owned() });
+    }
     if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }

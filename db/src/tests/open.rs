@@ -168,6 +168,19 @@ async fn another_programs_file_is_left_alone() {
 }
 
 #[tokio::test]
+async fn folder_is_not_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("data"), ..Config::default() };
+    std::fs::create_dir(&config.db_path).unwrap();
+    let refused =
+        [Db::open(&config).await.unwrap_err(), Db::lock(&config).await.unwrap_err(), crate::inspect_database(&config.db_path).await.unwrap_err()];
+    for error in refused {
+        assert!(error.to_string().ends_with("data/vibe-relay.db"), "{error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made beside it");
+}
+
+#[tokio::test]
 async fn a_first_start_that_was_cut_short_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
