@@ -130,8 +130,10 @@ fn secret(webhook: &Webhook) -> Result<Secret, CliError> {
 /// When the named file does not exist.
 pub(crate) fn file(named: Option<&Path>) -> Result<Option<PathBuf>, CliError> {
     match named {
-        Some(named) if named.is_file() => Ok(Some(tidied(&current_folder()?.join(named))?)),
-        Some(named) => Err(CliError::ConfigMissing { path: named.to_owned() }),
+        Some(named) => {
+            let path = tidied(&current_folder()?.join(named));
+            if path.is_file() { Ok(Some(path)) } else { Err(CliError::ConfigMissing { path }) }
+        }
         None => Ok(candidates()?.into_iter().find(|path| path.is_file())),
     }
 }
@@ -156,11 +158,14 @@ fn folders_up_to<'a>(here: &'a Path, root: Option<&'a Path>) -> impl Iterator<It
 }
 
 /// The path without `.` and `..`. A link may be before `..`, so only the file system can tell what is meant.
-fn tidied(file: &Path) -> Result<PathBuf, CliError> {
-    let (true, Some(folder), Some(name)) = (file.components().any(|part| part == Component::ParentDir), file.parent(), file.file_name()) else {
-        return Ok(file.components().collect());
-    };
-    Ok(std::fs::canonicalize(folder).map_err(CliError::io(format!("find the folder {}", folder.display())))?.join(name))
+fn tidied(file: &Path) -> PathBuf {
+    let shortest = || file.components().collect();
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) if folder.components().any(|part| part == Component::ParentDir) => {
+            std::fs::canonicalize(folder).map_or_else(|_| shortest(), |folder| folder.join(name))
+        }
+        _ => shortest(),
+    }
 }
 
 /// Reads the file, or takes the defaults.
@@ -257,6 +262,8 @@ mod tests {
         for named in ["c.json", "./c.json", "inner/../c.json"] {
             assert_eq!(file(Some(&top.join(named))).unwrap(), Some(top.join("c.json")), "{named}");
         }
+        let missing = file(Some(&top.join("inner/../missing.json"))).unwrap_err().to_string();
+        assert!(missing.contains(&format!("{} does not exist", top.join("missing.json").display())), "{missing}");
     }
 
     #[test]

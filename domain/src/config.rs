@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::config::error::ConfigError;
-use crate::config::origin::{Origin, given_keys};
+use crate::config::origin::{Origin, find, given_keys};
 use crate::config::table::{Form, row_of};
 use crate::prompt::Prompts;
 use crate::rate_limit::RateLimits;
@@ -348,7 +348,7 @@ impl Config {
 /// Refuses a name or a path that is empty: it would stand for the folder of the file, or for nothing.
 fn reject_empty_texts(given: &Value, keys: &[String]) -> Result<(), ConfigError> {
     let is_text = |key: &&String| row_of(key).is_some_and(|(row, is_part)| row.values.form == Form::String && !is_part);
-    let is_empty = |key: &&String| setting::find(given, key).as_str().is_some_and(|text| text.trim().is_empty());
+    let is_empty = |key: &&String| find(given, key).as_str().is_some_and(|text| text.trim().is_empty());
     match keys.iter().filter(is_text).find(is_empty) {
         Some(key) => Err(ConfigError::unexpected(given, key)),
         None => Ok(()),

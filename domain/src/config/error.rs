@@ -1,10 +1,10 @@
-//! The reasons why a configuration is rejected. Each names the key, and says in the words of the reference what is expected.
+//! The reasons why a configuration is rejected. Each names the key, and says what is expected as the reference does.
 
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::setting;
-use super::table::row_of;
+use super::origin::find;
+use super::table::{is_hidden, row_of};
 use super::values::Form;
 
 /// The reason why a configuration is rejected.
@@ -27,7 +27,7 @@ impl ConfigError {
 
     /// The error about the value of a key in the file `given` that is not within its limits.
     pub(super) fn unexpected(given: &Value, key: &str) -> Self {
-        Self::unexpected_value(key, setting::find(given, key)).unwrap_or_else(|| Self::value(key, "not a valid value"))
+        Self::unexpected_value(key, find(given, key)).unwrap_or_else(|| Self::value(key, "not a valid value"))
     }
 
     /// The error about the value at `path` in the file `given`, whose type is wrong. `problem` is that of the parser.
@@ -44,7 +44,7 @@ impl ConfigError {
     /// None if the table does not describe the place.
     fn unexpected_value(key: &str, found: &Value) -> Option<Self> {
         let row = row_of(key);
-        let is_hidden = row.is_some_and(|(row, _)| setting::is_hidden(row.key));
+        let hides = row.is_some_and(|(row, _)| is_hidden(row.key));
         let expected = match row {
             Some((row, false)) => row.values.expected(),
             Some((row, true)) => match row.values.form {
@@ -57,7 +57,7 @@ impl ConfigError {
             None if !found.is_object() => "an object".to_owned(),
             None => return None,
         };
-        Some(Self::value(key, format!("expected {expected}, found {}", shown(found, is_hidden))))
+        Some(Self::value(key, format!("expected {expected}, found {}", shown(found, hides))))
     }
 }
 

@@ -34,6 +34,11 @@ pub struct Origin {
     pub elsewhere: Vec<(&'static str, SettingSource)>,
 }
 
+/// The value at a key with dots, or null.
+pub(super) fn find<'a>(values: &'a Value, key: &str) -> &'a Value {
+    key.split('.').fold(values, |below, part| &below[part])
+}
+
 /// The keys that a configuration file gives a value, with dots, as the table names them.
 pub fn given_keys(file: &Value) -> Vec<String> {
     let mut found = Vec::new();

@@ -7,8 +7,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::config::Config;
-use crate::config::origin::SettingSource;
-use crate::config::table::{SettingsPage, TABLE};
+use crate::config::origin::{SettingSource, find};
+use crate::config::table::{SettingsPage, TABLE, is_hidden};
 use crate::id::TaskId;
 use crate::runs::agent_kind::AgentKind;
 use crate::time::Timestamp;
@@ -111,16 +111,6 @@ pub fn settings(config: &Config) -> Vec<Setting> {
 
 fn to_json(config: &Config) -> Value {
     serde_json::to_value(config).unwrap_or_default()
-}
-
-/// The value at a key with dots, or null.
-pub(super) fn find<'a>(values: &'a Value, key: &str) -> &'a Value {
-    key.split('.').fold(values, |below, part| &below[part])
-}
-
-/// Whether the value could be secret.
-pub(super) fn is_hidden(key: &str) -> bool {
-    key.ends_with(".env") || matches!(key, "webhooks" | "agent_command")
 }
 
 /// The value as JSON, without what could be secret.

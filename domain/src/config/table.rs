@@ -67,6 +67,11 @@ pub fn row_of(key: &str) -> Option<(&'static Row, bool)> {
     })
 }
 
+/// Whether the value could be secret.
+pub(super) fn is_hidden(key: &str) -> bool {
+    key.ends_with(".env") || matches!(key, "webhooks" | "agent_command")
+}
+
 /// All settings, in the order of the example.
 pub const TABLE: &[Row] = &[
     row(

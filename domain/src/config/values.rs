@@ -42,8 +42,8 @@ impl Values {
         format!("{}{end}", self.form)
     }
 
-    /// The words of a name that has only these values, as `none`.
-    pub fn words(self) -> Option<String> {
+    /// The only values of a name, without the marks of Markdown.
+    pub fn choices(self) -> Option<String> {
         let is_closed = self.unit == "name" && self.allowed.starts_with('`');
         is_closed.then(|| self.limits().replace('`', ""))
     }
@@ -52,8 +52,8 @@ impl Values {
     pub fn expected(self) -> String {
         let (form, unit, limits) = (self.form, self.unit, self.limits());
         let limits = if limits.contains(" to ") { format!(" from {limits}") } else { format!(" of {limits}") };
-        let mut expected = match (form, self.words()) {
-            (_, Some(words)) => format!("one of {words}"),
+        let mut expected = match (form, self.choices()) {
+            (_, Some(choices)) => format!("one of {choices}"),
             (Form::Boolean, None) => "true or false".to_owned(),
             (Form::Integer, None) => format!("an {form}{limits}"),
             (Form::Number | Form::TwoIntegers, None) => format!("a {form}{limits}"),

@@ -1,4 +1,4 @@
-//! The name of a run's folder: its id and a suffix, which distinguishes it from the folder of another database, or of this one before a restore.
+//! The folders of runs and their names: the id of a run, and a suffix that distinguishes the folder from that of another database.
 //!
 //! Must not know where the folder is.
 
