@@ -8,7 +8,7 @@ use http::StatusCode;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
-use mcp::{BoardConnection, server_file};
+use mcp::{BoardConnection, ConnectError, server_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::{TcpStream, UnixStream};
@@ -163,7 +163,11 @@ impl Client {
     }
 
     async fn request(&self, method: &str, path: &str, token: Option<&str>, body: Option<Vec<u8>>) -> Result<Answer, CliError> {
-        let BoardConnection { stream, host } = mcp::connect(&self.db_path).await.map_err(|error| self.no_answer(error))?;
+        let BoardConnection { stream, host } = mcp::connect(&self.db_path).await.map_err(|error| match error {
+            // The address is part of the error of this client.
+            ConnectError::NoAnswer { problem, .. } => self.no_answer(problem),
+            error => self.no_answer(error),
+        })?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.no_answer(error))?;
         tokio::spawn(connection);
         let mut request = http::Request::builder().method(method).uri(path).header("host", host).header("content-type", "application/json");

@@ -73,7 +73,7 @@ mod tests {
         let config = Config { agent_command: vec!["/nonexistent/agent".to_owned()], sandbox: Some(SandboxTier::None), ..Config::default() };
         let found = obstacles(&config, None).await;
         assert!(found.iter().all(Check::is_failure));
-        assert!(found.iter().any(|check| check.sentence().contains("does not exist or is not executable; Install it with")), "{found:?}");
+        assert!(found.iter().any(|check| check.sentence().contains("does not exist or is not executable. Install it with")), "{found:?}");
     }
 
     #[tokio::test]

@@ -109,7 +109,7 @@ mod tests {
         let missing = run(None, &sample.top().join("missing"), false).unwrap_err();
         assert!(missing.to_string().starts_with("could not find"), "{missing}");
         let outside = tempfile::tempdir().unwrap();
-        assert!(run(None, outside.path(), false).unwrap_err().to_string().contains("is not in a git repository"));
+        assert!(run(None, outside.path(), false).unwrap_err().to_string().contains("is not inside a git repository"));
         let named = run(Some(Path::new("my.json")), sample.top(), false).unwrap_err().to_string();
         assert!(named.contains("my.json") && named.ends_with("omit --config"), "{named}");
         assert!(!sample.top().join(CONFIG_FILE).exists() && !sample.top().join("missing").exists() && !inner.join(CONFIG_FILE).exists());

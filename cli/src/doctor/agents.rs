@@ -246,8 +246,8 @@ mod tests {
             (SandboxChoice::Run(SandboxTier::Jail), "ok jail: "),
             (SandboxChoice::Run(SandboxTier::None), "note none: "),
             (SandboxChoice::Unprotected(obstacle()), "note none: "),
-            (SandboxChoice::Unavailable(obstacle()), "fix bubblewrap failed; Update it."),
-            (SandboxChoice::Undecided { obstacle: obstacle(), choices: Vec::new() }, "fix bubblewrap failed; Update it."),
+            (SandboxChoice::Unavailable(obstacle()), "fix bubblewrap failed. Update it."),
+            (SandboxChoice::Undecided { obstacle: obstacle(), choices: Vec::new() }, "fix bubblewrap failed. Update it."),
         ] {
             assert!(line(sandbox_result(&choice)).starts_with(expected), "{choice:?}");
         }

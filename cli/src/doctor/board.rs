@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
 use domain::wire::ServerInfo;
+use mcp::ConnectError;
 use mcp::server_file::{self, ServerFile};
 
 use super::check::{Check, CheckResult, check};
@@ -17,7 +18,7 @@ use crate::{settings, token_file};
 pub(super) enum Board {
     /// Nothing serves the database. A killed server leaves its address.
     Stopped,
-    /// Something has its port, and does not answer as the board does.
+    /// Something has its port, and does not answer as the board does. Without `port`, it is another program.
     Silent { port: Option<u16>, error: CliError },
     /// It answers. The token file is written again by the board where it had a problem.
     Running { server: ServerFile, info: Box<ServerInfo>, token_problem: Option<TokenProblem> },
@@ -35,13 +36,17 @@ impl Board {
         let answer = async { Client::new(config)?.get("/api/server").await };
         match answer.await {
             Ok(info) => Self::Running { server, info: Box::new(info), token_problem },
-            Err(error) => Self::without_answer(&server, error),
+            Err(error) => {
+                let is_foreign = matches!(mcp::connect(&config.db_path).await, Err(ConnectError::NotTheBoard { .. }));
+                Self::without_answer(&server, error, is_foreign)
+            }
         }
     }
 
-    fn without_answer(server: &ServerFile, error: CliError) -> Self {
+    /// `is_foreign` tells that another program has taken the port.
+    fn without_answer(server: &ServerFile, error: CliError, is_foreign: bool) -> Self {
         match port_of(&server.url).filter(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok()) {
-            Some(port) => Self::Silent { port: Some(port), error },
+            Some(port) => Self::Silent { port: (!is_foreign).then_some(port), error },
             None => Self::Stopped,
         }
     }
@@ -130,9 +135,12 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let server = ServerFile { url: format!("http://{address}"), epoch: "e".to_owned(), pid: 7, secret: "s".to_owned() };
-        let silent = Board::without_answer(&server, CliError::NoAnswer { url: server.url.clone(), reason: "it hangs".to_owned() });
+        let hangs = || CliError::NoAnswer { url: server.url.clone(), reason: "it hangs".to_owned() };
+        let silent = Board::without_answer(&server, hangs(), false);
         let (result, detail) = line(&silent);
         assert!((result, silent.port()) == ("fix", Some(address.port())) && detail.contains("it hangs"), "{detail}");
+        let foreign = Board::without_answer(&server, hangs(), true);
+        assert_eq!((line(&foreign).0, foreign.port()), ("fix", None), "the port is another program's");
 
         drop(listener);
         server_file::write(&config.db_path, &server).unwrap();

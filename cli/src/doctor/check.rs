@@ -60,12 +60,11 @@ impl Check {
         self.result == "fix"
     }
 
-    /// Returns the problem and what to do as one sentence.
+    /// Returns the problem and what to do on one line.
     pub(crate) fn sentence(&self) -> String {
-        match &self.fix {
-            Some(fix) => format!("{}; {fix}", self.detail.trim_end_matches('.')),
-            None => self.detail.clone(),
-        }
+        let Some(fix) = &self.fix else { return self.detail.clone() };
+        let separator = if fix.starts_with(char::is_uppercase) { "." } else { ";" };
+        format!("{}{separator} {fix}", self.detail.trim_end_matches('.'))
     }
 
     /// Returns the lines of the report, of at most `width` columns if one is given.

@@ -74,6 +74,15 @@ async fn server_that_can_only_fail_is_refused() {
     assert!(said.contains("the board cannot start") && said.contains("set \"worktrees_path\" to another folder"), "{said}");
 
     config["worktrees_path"] = worktrees;
+    let database = config["db_path"].take();
+    std::fs::create_dir(root.join("third")).unwrap();
+    std::fs::write(root.join("third/logs"), "").unwrap();
+    config["db_path"] = root.join("third/board.db").display().to_string().into();
+    std::fs::write(&file, config.to_string()).unwrap();
+    let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
+    assert!(said.contains("the board cannot start") && said.contains("the log cannot be stored there; move that file"), "{said}");
+
+    config["db_path"] = database;
     config["prompts_path"] = "prompts".into();
     std::fs::write(&file, config.to_string()).unwrap();
     let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;

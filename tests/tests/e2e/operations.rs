@@ -49,6 +49,25 @@ async fn server_survives_its_terminal() {
     assert!(process.wait().await.unwrap().success());
 }
 
+/// People and programs keep the address of the board.
+#[tokio::test]
+async fn port_of_the_board_survives_a_collision() {
+    let mut server = support::scripted(r#"{"parts": []}"#).await;
+    let port = server.port();
+    assert!(server.stop().await.unwrap().success());
+    let _other = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let mut process = server.command(&["serve", "--no-open"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains("open http") {
+        said += &lines.next_line().await.unwrap().unwrap();
+    }
+    assert!(said.contains(&format!("another program has port {port}, which the board had before")), "{said}");
+    assert_eq!(std::fs::read_to_string(server.root().join("data/port")).unwrap().trim(), port.to_string());
+    tests::terminate(process.id().unwrap()).unwrap();
+    assert!(process.wait().await.unwrap().success());
+}
+
 /// A program that listens on the port of a killed server and records what it receives.
 struct Thief {
     received: Arc<Mutex<Vec<u8>>>,
