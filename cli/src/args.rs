@@ -13,7 +13,7 @@ use crate::runs::preview::Preview;
 use crate::runs::{profile, rescue};
 use crate::team::companion::Attach;
 use crate::team::{audit, browser_session, inbox, pairing, person, token};
-use crate::{config_file, service, version, vocabulary};
+use crate::{config_file, number, service, version, vocabulary};
 
 /// The heading of the options that every command has.
 const GENERAL: &str = "General options";
@@ -248,7 +248,7 @@ impl Default for Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Port; default: that of the last start, at first 9400, or the next free one.
-    #[arg(long)]
+    #[arg(long, value_parser = number::whole::<u16>)]
     pub(crate) port: Option<u16>,
     /// Do not open a browser.
     #[arg(long)]

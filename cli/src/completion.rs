@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::{Command as Commands, CommandFactory};
 use clap_complete::Shell;
 
 use crate::args::Args;
@@ -26,10 +26,10 @@ fn text(shell: Shell) -> String {
 }
 
 /// The commands that help shows. The program calls the others itself.
-fn public() -> Command {
+fn public() -> Commands {
     let all = Args::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    Command::new(PROGRAM).version(version::LINE).args(all.get_arguments().cloned()).subcommands(shown)
+    Commands::new(PROGRAM).version(version::LINE).args(all.get_arguments().cloned()).subcommands(shown)
 }
 
 /// Writes a manual page for each command that help shows.

@@ -22,6 +22,7 @@ mod init;
 mod last_port;
 mod logging;
 mod mcp;
+mod number;
 mod open;
 mod output;
 mod prompt_files;
@@ -57,7 +58,7 @@ pub fn main() -> ExitCode {
             output::set_mode(Mode { json: args.json, quiet: args.quiet });
             dispatch(args)
         }
-        Err(answer) if !answer.use_stderr() => {
+        Err(answer) if answer.exit_code() == 0 => {
             output::help(&answer);
             Ok(ExitCode::SUCCESS)
         }

@@ -30,7 +30,7 @@ pub(crate) struct Mode {
 static MODE: OnceLock<Mode> = OnceLock::new();
 /// The first error of standard output other than a closed pipe.
 static LOST: OnceLock<String> = OnceLock::new();
-/// Set once nobody reads standard output any more.
+/// Set once standard output has no reader.
 static CLOSED: OnceLock<()> = OnceLock::new();
 
 /// Sets the mode of this process, once.
@@ -112,7 +112,7 @@ pub(crate) fn help(answer: &clap::Error) {
 /// Prints the problem with a command line, which clap words.
 pub(crate) fn usage(problem: &clap::Error) {
     if mode().json {
-        refusal(&ErrorData::usage(problem.render().to_string()));
+        refusal(&ErrorData::usage(problem.render().to_string().trim_end().to_owned()));
     } else {
         drop(problem.print());
     }

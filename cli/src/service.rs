@@ -12,14 +12,14 @@ use runner::process::{self, ProbeOutput, Programs};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::{folders, output, settings};
+use crate::{folders, number, output, settings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start the board at login and after a crash. Repeat it after you move the program or the configuration.
     Install {
         /// Port; default: that of the last start, at first 9400, or the next free one.
-        #[arg(long)]
+        #[arg(long, value_parser = number::whole::<u16>)]
         port: Option<u16>,
     },
     /// Stop the board and no longer start it at login. Running agents continue.

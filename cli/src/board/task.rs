@@ -23,7 +23,7 @@ use crate::client::Client;
 use crate::error::CliError;
 use crate::output::{self, text_or_input};
 use crate::runs::parking;
-use crate::{id, runs, vocabulary};
+use crate::{id, number, runs, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -124,7 +124,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TASK", value_delimiter = ',', value_parser = id::task)]
     depends_on: Vec<TaskId>,
     /// Higher values start first.
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::whole::<i64>)]
     priority: Option<i64>,
     /// The model of its agents.
     #[arg(long)]
@@ -151,7 +151,7 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "TASK,TASK")]
     depends_on: Option<String>,
     /// Higher values start first.
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::whole::<i64>)]
     priority: Option<i64>,
     /// The model of its agents.
     #[arg(long)]
@@ -219,7 +219,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         }
         Command::Raise { task } => {
             let view: TaskView = client.post(&format!("{}/raise", path(&task)?), &json!({})).await?;
-            let line = |card: &Card| format!("{} {}: its limit is raised by the original amount", card.id, card.title);
+            let line = |card: &Card| format!("{} {}: the limit is raised by its original amount", card.id, card.title);
             output::data(&view, |view| output::line(line(&view.task.card)));
             return Ok(());
         }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{id, output, vocabulary};
+use crate::{id, number, output, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -40,7 +40,7 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "LINE")]
     cleanup: Vec<String>,
     /// Minutes that one of the setup commands may take.
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = number::whole::<u32>)]
     setup_minutes: Option<u32>,
     /// Pattern of ignored files to copy from your checkout, such as .env*.
     #[arg(long, value_name = "GLOB")]
@@ -55,13 +55,13 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "LINE")]
     quick_check: Vec<String>,
     /// Minutes that one of these checks may take.
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = number::whole::<u32>)]
     quick_minutes: Option<u32>,
     /// A shell command that checks approved work before its merge; repeat it for several.
     #[arg(long, value_name = "LINE")]
     full_check: Vec<String>,
     /// Minutes that one of these checks may take.
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = number::whole::<u32>)]
     full_minutes: Option<u32>,
     /// A shell command that starts the app on the port {port}, which is also in PORT.
     #[arg(long, value_name = "LINE")]

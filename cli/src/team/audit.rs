@@ -9,7 +9,7 @@ use domain::wire::List;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, settings, vocabulary};
+use crate::{number, output, settings, vocabulary};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -31,7 +31,7 @@ pub(crate) enum Command {
         #[arg(long)]
         actor: Option<String>,
         /// How many rows, up to 200.
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_parser = number::whole::<u32>)]
         limit: u32,
     },
 }

@@ -9,7 +9,7 @@ use domain::wire::List;
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::output;
+use crate::{number, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -18,6 +18,7 @@ pub(crate) enum Command {
     /// Sign a browser out.
     Revoke {
         /// Number of the session, from the list.
+        #[arg(value_parser = number::whole::<i64>)]
         id: i64,
     },
 }

@@ -18,6 +18,8 @@ case "$2" in
   is-enabled) echo enabled ;;
   restart) touch "$here/active" ;;
   disable) rm -f "$here/active" ;;
+  show) [ "$3" = --property=MainPID ] && [ -e "$here/pid" ] && cat "$here/pid"; exit 0 ;;
+  stop) kill "$(cat "$here/pid")" ;;
 esac
 "#;
 
@@ -81,7 +83,7 @@ async fn service_is_installed_shown_and_removed() {
 }
 
 #[tokio::test]
-async fn detached_server_outlives_the_command_that_started_it() {
+async fn detached_server_outlives_its_command_until_it_is_stopped() {
     let mut server = server().await;
     assert!(server.stop().await.unwrap().success());
     let (started, text) = run(&server, &["serve", "--detach", "--no-open", "--port", "0"]).await;
@@ -96,6 +98,17 @@ async fn detached_server_outlives_the_command_that_started_it() {
 
     let (again, text) = run(&server, &["serve", "--detach", "--no-open"]).await;
     assert!(!again && text.contains("vibe-relay: the board is already running") && text.matches("vibe-relay: ").count() == 1, "{text}");
-    tests::terminate(pid).unwrap();
-    tests::wait_for("the server is gone", || !server.root().join("data/server.json").exists()).await;
+
+    // A service that a signal ends would be started again.
+    let unit = server.root().join("home/.config/systemd/user/vibe-relay.service");
+    std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    std::fs::write(&unit, "").unwrap();
+    std::fs::write(server.root().join("fake/pid"), pid.to_string()).unwrap();
+    let (stopped, text) = run(&server, &["stop"]).await;
+    assert!(stopped && text.contains(&format!("The board is stopped (process {pid})")) && text.contains("at the next login"), "{text}");
+    assert!(!server.root().join("data/server.json").exists(), "the command waited");
+    let calls = std::fs::read_to_string(server.root().join("fake/calls")).unwrap();
+    assert!(calls.ends_with("--user stop vibe-relay.service\n"), "{calls}");
+    let (again, text) = run(&server, &["stop"]).await;
+    assert!(!again && text.contains("no board is running"), "{text}");
 }

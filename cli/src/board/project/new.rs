@@ -1,6 +1,6 @@
 //! `vibe-relay project new`: creates a project. Must not know which repositories can have one; the board examines them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use domain::board::project::{PlanApproval, Project, ReviewPolicy};
 use domain::runs::branch_start::BranchStart;
@@ -61,7 +61,11 @@ impl New {
         let Self { title, goal, issue, repo, base, make_base, snapshot, from_upstream, ask, budget, review } = self;
         let repo = match repo {
             Some(named) => named,
-            None => default_repository(client, std::env::current_dir().map_err(CliError::io("find the current folder"))?).await?,
+            None => {
+                let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
+                let server: ServerInfo = client.get("/api/server").await?;
+                default_repository(here, server.repo_path)
+            }
         };
         let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
         let repo = repo.to_str().ok_or_else(|| CliError::NotUtf8 { path: repo.clone() })?.to_owned();
@@ -94,18 +98,9 @@ impl New {
     }
 }
 
-/// Returns the folder of a new project for which no repository is named.
-async fn default_repository(client: &Client, here: PathBuf) -> Result<PathBuf, CliError> {
-    if is_in_repository(&here) {
-        return Ok(here);
-    }
-    let server: ServerInfo = client.get("/api/server").await?;
-    // Without any, the board says that this folder is in no repository.
-    Ok(server.repo_path.map_or(here, PathBuf::from))
-}
-
-fn is_in_repository(folder: &Path) -> bool {
-    repo::place(folder).is_ok()
+/// Returns the folder of a new project for which no repository is named. If there is none, the board says that this folder is in no repository.
+fn default_repository(here: PathBuf, configured: Option<String>) -> PathBuf {
+    if repo::place(&here).is_ok() { here } else { configured.map_or(here, PathBuf::from) }
 }
 
 /// Prints what is unusual about a repository. The output is not part of the result.
@@ -118,4 +113,20 @@ async fn print_findings(client: &Client, repo: &str, base: Option<&str>, make_ba
         output::hint(format!("{finding} {consequence} {remedy}"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use repo::testing::TestRepository;
+
+    use super::*;
+
+    #[test]
+    fn repository_of_the_folder_comes_before_the_configured_one() {
+        let (repository, elsewhere) = (TestRepository::new(), tempfile::tempdir().unwrap());
+        let configured = || Some("/srv/site".to_owned());
+        assert_eq!(default_repository(repository.top().to_owned(), configured()), repository.top());
+        assert_eq!(default_repository(elsewhere.path().to_owned(), configured()), PathBuf::from("/srv/site"));
+        assert_eq!(default_repository(elsewhere.path().to_owned(), None), elsewhere.path());
+    }
 }

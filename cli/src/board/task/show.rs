@@ -90,3 +90,32 @@ fn print(whole: &WholeTask) {
         output::line(format!("Answer with `vibe-relay task answer {} TEXT`.", card.id));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_what_people_set_and_where_the_work_is() {
+        let mut task: Task = serde_json::from_value(serde_json::json!({
+            "id": "TASK-004", "project_id": "PROJ-001", "parent_task_id": null, "title": "Menu", "phase": "coder", "status": "backlog",
+            "held_by": null, "attention": null, "wait_reason": null, "cancel_reason": null, "depends_on": [], "priority": 0, "approved_sha": null,
+            "verified_by": null, "round_of": null, "round": null, "run": null, "comments": 0, "runs": 0, "cost_micro_usd": 0,
+            "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z", "description": null, "worktree_path": null,
+            "branch": null, "session_id": null, "model": null, "merged_sha": null, "review_rounds": 0
+        }))
+        .unwrap();
+        assert_eq!(facts(&task), ["project     PROJ-001"]);
+        task.card.depends_on = vec![TaskId::new(2), TaskId::new(3)];
+        task.card.priority = -1;
+        (task.model, task.branch, task.from_branch) = (Some("opus".to_owned()), Some("vr/TASK-004/work".to_owned()), Some("topic".to_owned()));
+        insta::assert_snapshot!(facts(&task).join("\n"), @r"
+        project     PROJ-001
+        priority    -1
+        depends on  TASK-002, TASK-003
+        model       opus
+        starts from topic
+        branch      vr/TASK-004/work
+        ");
+    }
+}
