@@ -56,7 +56,7 @@ pub(crate) enum CliError {
     StillRunning { process: i32, seconds: u64 },
     #[error("the board at {url} did not answer: {reason}; restart it with `vibe-relay serve`")]
     NoAnswer { url: String, reason: String },
-    #[error("{}. {}", problem.detail, problem.hint)]
+    #[error("{}. {}", problem.detail, next_step(problem))]
     Refused { problem: Box<Problem> },
     #[error("no person on the board is named {name}; `vibe-relay person list` shows the names")]
     NoPerson { name: String },
@@ -209,6 +209,24 @@ impl CliError {
     }
 }
 
+/// The next step after a refusal of the board, which words it for every client, as a command or an option where there is one.
+fn next_step(problem: &Problem) -> String {
+    let is_about = |noun: &str| problem.code == "not-found" && problem.detail.starts_with(noun);
+    if is_about("project ") {
+        "`vibe-relay project list` lists the projects.".to_owned()
+    } else if is_about("task ") {
+        "`vibe-relay task list` lists the tasks; with --all, finished ones too.".to_owned()
+    } else if is_about("token ") {
+        "`vibe-relay token list` lists the tokens.".to_owned()
+    } else if is_about("browser session ") {
+        "`vibe-relay session list` lists the sessions.".to_owned()
+    } else if problem.code == "reason-needed" {
+        problem.hint.replace("with the move", "with --reason")
+    } else {
+        problem.hint.clone()
+    }
+}
+
 /// An error with its causes in one line. A cause that the error already ends with is not repeated.
 pub(crate) fn full_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -221,4 +239,40 @@ pub(crate) fn full_text(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: &str, detail: &str, hint: &str) -> String {
+        let (detail, hint) = (detail.to_owned(), hint.to_owned());
+        let problem = Problem { status: 404, code: code.to_owned(), detail, hint, from: None, to: None, allowed: Vec::new(), returning: None };
+        CliError::Refused { problem: Box::new(problem) }.to_string()
+    }
+
+    #[test]
+    fn next_step_is_a_command_or_an_option_where_there_is_one() {
+        let look_up = "Look up the task on the board; ids have the form TASK-001.";
+        assert_eq!(
+            refused("not-found", "task TASK-077 does not exist", look_up),
+            "task TASK-077 does not exist. `vibe-relay task list` lists the tasks; with --all, finished ones too."
+        );
+        assert_eq!(
+            refused("reason-needed", "moving TASK-003 to cancelled needs a reason", "Pass a reason with the move: failed or obsolete."),
+            "moving TASK-003 to cancelled needs a reason. Pass a reason with --reason: failed or obsolete."
+        );
+        assert_eq!(refused("not-found", "run RUN-009 does not exist", "Look up the run."), "run RUN-009 does not exist. Look up the run.");
+    }
+
+    #[test]
+    fn exit_code_tells_a_wrong_line_from_an_unknown_name() {
+        let wrong = CliError::from("mine".parse::<TaskId>().unwrap_err());
+        assert_eq!((wrong.exit(), CliError::NoPerson { name: "ben".to_owned() }.exit()), (Exit::Usage, Exit::Refused));
+        assert_eq!(
+            wrong.to_string(),
+            "\"mine\" is not a task id: expected something like TASK-001, or its number; `vibe-relay task list` shows them"
+        );
+        assert_eq!(full_text(&wrong), wrong.to_string());
+    }
 }

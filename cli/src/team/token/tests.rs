@@ -172,7 +172,7 @@ async fn project_is_the_named_or_the_only_matching_one() {
     insta::assert_snapshot!([unclear, several, refused, no_id].map(|error| error.to_string()).join("\n"), @r#"
     none of the projects is on the repository of this folder; choose one with --project: PROJ-002 (There), PROJ-001 (Here)
     several projects are on the repository of this folder; choose one with --project: PROJ-003 (Here again), PROJ-001 (Here)
-    project PROJ-009 does not exist. Look up the project on the board; ids have the form PROJ-001.
+    project PROJ-009 does not exist. `vibe-relay project list` lists the projects.
     "mine" is not a project id: expected something like PROJ-001, or its number; `vibe-relay project list` shows them
     "#);
 }
