@@ -245,7 +245,7 @@ impl Default for Command {
     }
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Serve {
     /// Port; default: that of the last start, at first 9400, or the next free one.
     #[arg(long, value_parser = number::whole::<u16>)]

@@ -5,7 +5,6 @@ mod board;
 mod check;
 pub(crate) mod start;
 
-use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,17 +18,13 @@ use crate::error::CliError;
 use crate::folders::Folders;
 use crate::{output, settings};
 
-/// The columns of the report on a terminal. Elsewhere each line is whole, so that programs find its words.
-const WIDTH: usize = 80;
-
 /// Prints the result of every check. The exit code is a failure if agents cannot run.
 ///
 /// # Errors
 /// When no configuration can be looked for.
 pub(crate) async fn run(named: Option<&Path>) -> Result<ExitCode, CliError> {
     let checks = examine(named).await?;
-    let width = stdout().is_terminal().then_some(WIDTH);
-    output::data(&checks, |checks| checks.iter().flat_map(|check| check.lines(width)).for_each(output::line));
+    output::data(&checks, |checks| checks.iter().flat_map(|check| check.lines(output::width())).for_each(output::line));
     Ok(if checks.iter().any(Check::is_failure) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -18,6 +18,9 @@ use crate::error::{CliError, ErrorData, full_text};
 /// Begins the line of an error.
 pub(crate) const ERROR_PREFIX: &str = "vibe-relay: ";
 
+/// The columns that every terminal has.
+const WIDTH: usize = 80;
+
 /// How a command prints what it found out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mode {
@@ -142,6 +145,11 @@ pub(crate) async fn closed() {
         // A file has no other end.
         _ => std::future::pending().await,
     }
+}
+
+/// Returns the columns for wrapped text, if standard output is a terminal. Elsewhere each line is whole, so that programs find its words.
+pub(crate) fn width() -> Option<usize> {
+    stdout().is_terminal().then_some(WIDTH)
 }
 
 /// Prints a text with several lines below a heading, indented, so that no line of it looks like one of the command's own.

@@ -1,5 +1,7 @@
 //! `vibe-relay serve`: the composition root. Opens the store, starts HTTP, MCP and the runner on it, and stops them in order.
 
+mod announcement;
+
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -29,7 +31,7 @@ use crate::reload::Reload;
 use crate::runs::parking;
 use crate::signals::{self, StopSignals};
 use crate::token_file::TokenFile;
-use crate::{dead_drop, doctor, last_port, logging, output, settings};
+use crate::{dead_drop, last_port, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
@@ -119,19 +121,9 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let notifications = tokio::spawn(api::send_notifications(db.clone(), live.clone(), shutdown.clone()));
     let runner = tokio::spawn(runner::supervise(context, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
-    announce(&url, &log, lost_port.map(|lost| lost_port_warning(lost, port)));
-    let (link, no_open) = (sign_in.link(port, OWNER), options.no_open);
-    let obstacles = say_obstacles(db.clone(), config.clone());
-    if options.detached {
-        // The command that started this process passes everything on until the link, and ends.
-        tokio::spawn(async move {
-            obstacles.await;
-            offer_link(&link, no_open);
-        });
-    } else {
-        offer_link(&link, no_open);
-        tokio::spawn(obstacles);
-    }
+    announcement::announce(&url, &log, lost_port.map(|lost| (lost, port)));
+    let (link, obstacles) = (sign_in.link(port, OWNER), announcement::say_obstacles(db.clone(), config.clone()));
+    tokio::spawn(announcement::offer_link(link, obstacles, options.clone()));
     let parking_lines = tokio::spawn(parking::announce(db));
 
     let board = async {
@@ -262,44 +254,6 @@ fn already_running(error: db::Error, config: &Config) -> CliError {
     }
 }
 
-/// Prints the address of the board.
-fn announce(url: &str, log: &Path, warning: Option<String>) {
-    // Scripts wait for this exact line.
-    output::line(format!("listening on {url}"));
-    output::line(format!("log {}", log.display()));
-    warning.into_iter().for_each(output::line);
-}
-
-/// Prints the sign-in link and opens it in a browser.
-fn offer_link(link: &str, no_open: bool) {
-    output::line(format!("open {link}"));
-    if no_open {
-        return;
-    }
-    if let Err(error) = runner::process::open_browser(link) {
-        tracing::debug!(%error, "no browser was opened");
-    }
-}
-
-/// Prints what keeps agents from starting, with the remedy. It may change while the server runs, so the server starts all the same.
-async fn say_obstacles(db: Db, config: Config) {
-    let chosen = match db.chosen_sandbox().await {
-        Ok(chosen) => chosen,
-        Err(error) => return tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox could not be read"),
-    };
-    for check in doctor::obstacles(&config, chosen).await {
-        output::line(format!("warning: agents cannot start: {}", check.sentence()));
-    }
-}
-
-/// The next start tries the lost port again, because people and programs keep its address.
-fn lost_port_warning(lost: u16, port: u16) -> String {
-    format!(
-        "warning: another program has port {lost}, which the board had before, so the board listens on {port} this time; stop that program, which \
-         `ss -ltnp 'sport = :{lost}'` names, and restart the board, or keep the new address with \"port\": {port} in the configuration"
-    )
-}
-
 /// Listens on the requested port, or on the first free one, beginning with `last`.
 async fn listen(requested: Option<u16>, last: Option<u16>) -> Result<TcpListener, CliError> {
     if let Some(port) = requested {
@@ -365,7 +319,6 @@ mod tests {
         let last = taken.local_addr().unwrap().port();
         let port = listen(None, Some(last)).await.unwrap().local_addr().unwrap().port();
         assert!((FIRST_PORT..=LAST_PORT).contains(&port), "{port}");
-        assert!(lost_port_warning(last, port).contains(&format!("listens on {port} this time")));
         drop(taken);
         assert_eq!(listen(None, Some(last)).await.unwrap().local_addr().unwrap().port(), last);
     }

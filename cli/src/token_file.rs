@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path) -> Result<String, TokenProblem> {
     }
 }
 
-/// The file of a running server, which knows the token that belongs into it.
+/// The file of a running server, which knows its token.
 #[derive(Debug)]
 pub(crate) struct TokenFile {
     path: PathBuf,

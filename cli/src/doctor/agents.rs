@@ -124,11 +124,11 @@ fn sandbox_result(choice: &SandboxChoice) -> CheckResult {
             CheckResult::warning(format!("{tier}: {}, as you chose", tier.sentence()), "set \"sandbox\" to \"jail\" to protect this machine")
         }
         SandboxChoice::Run(tier) => CheckResult::Ok(format!("{tier}: {}", tier.sentence())),
-        SandboxChoice::Unprotected(obstacle) => {
-            CheckResult::warning(format!("none: {}. {}", SandboxTier::None.sentence(), obstacle.problem), obstacle.cure.clone())
+        SandboxChoice::Unprotected(finding) => {
+            CheckResult::warning(format!("none: {}. {}", SandboxTier::None.sentence(), finding.problem), finding.cure.clone())
         }
-        SandboxChoice::Unavailable(obstacle) | SandboxChoice::Undecided { obstacle, .. } => {
-            CheckResult::failure(obstacle.problem.clone(), obstacle.cure.clone())
+        SandboxChoice::Unavailable(finding) | SandboxChoice::Undecided { finding, .. } => {
+            CheckResult::failure(finding.problem.clone(), finding.cure.clone())
         }
     }
 }
@@ -159,7 +159,7 @@ async fn disk(config: &Config) -> CheckResult {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use runner::jail::choice::Obstacle;
+    use runner::jail::choice::SandboxFinding;
 
     use super::*;
 
@@ -241,13 +241,13 @@ mod tests {
 
     #[test]
     fn every_tier_and_every_obstacle_has_a_line() {
-        let obstacle = || Obstacle { problem: "bubblewrap failed".to_owned(), cure: "Update it.".to_owned() };
+        let finding = || SandboxFinding { problem: "bubblewrap failed".to_owned(), cure: "Update it.".to_owned() };
         for (choice, expected) in [
             (SandboxChoice::Run(SandboxTier::Jail), "ok jail: "),
             (SandboxChoice::Run(SandboxTier::None), "note none: "),
-            (SandboxChoice::Unprotected(obstacle()), "note none: "),
-            (SandboxChoice::Unavailable(obstacle()), "fix bubblewrap failed. Update it."),
-            (SandboxChoice::Undecided { obstacle: obstacle(), choices: Vec::new() }, "fix bubblewrap failed. Update it."),
+            (SandboxChoice::Unprotected(finding()), "note none: "),
+            (SandboxChoice::Unavailable(finding()), "fix bubblewrap failed. Update it."),
+            (SandboxChoice::Undecided { finding: finding(), choices: Vec::new() }, "fix bubblewrap failed. Update it."),
         ] {
             assert!(line(sandbox_result(&choice)).starts_with(expected), "{choice:?}");
         }

@@ -60,7 +60,7 @@ impl Board {
         }
     }
 
-    /// What the board says about itself.
+    /// Returns the answer of the board.
     pub(super) fn info(&self) -> Option<&ServerInfo> {
         match self {
             Self::Running { info, .. } => Some(info),
@@ -68,7 +68,7 @@ impl Board {
         }
     }
 
-    /// The checks of the board. What a failure in `shown` explains is not repeated.
+    /// The checks of the board. A cause that has a failure in `shown` is not repeated.
     pub(super) fn checks(&self, config: &Config, shown: &[Check]) -> Vec<Check> {
         let (server, info, token_problem) = match self {
             Self::Stopped => return vec![check("board", CheckResult::warning("no board is running", "start it with `vibe-relay serve`"))],

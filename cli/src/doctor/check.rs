@@ -42,7 +42,7 @@ pub(crate) struct Check {
     /// `ok`, `note` or `fix`.
     pub(super) result: &'static str,
     pub(super) detail: String,
-    /// What to do, where the detail does not say it.
+    /// The remedy, where the detail does not say it.
     pub(super) fix: Option<String>,
 }
 

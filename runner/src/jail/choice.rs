@@ -11,12 +11,12 @@ use crate::backend::{self, PROVIDER_IN_JAIL, SIGN_IN_BY_ENVIRONMENT, SignIn};
 pub enum SandboxChoice {
     Run(SandboxTier),
     /// Nobody asked for a jail, and none works here.
-    Unprotected(Obstacle),
+    Unprotected(SandboxFinding),
     /// The wanted tier does not work here.
-    Unavailable(Obstacle),
+    Unavailable(SandboxFinding),
     /// A person has to choose first.
     Undecided {
-        obstacle: Obstacle,
+        finding: SandboxFinding,
         /// The tiers that work here.
         choices: Vec<SandboxTier>,
     },
@@ -24,12 +24,12 @@ pub enum SandboxChoice {
 
 /// Why a tier is not used, and what a person can do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Obstacle {
+pub struct SandboxFinding {
     pub problem: String,
     pub cure: String,
 }
 
-impl Obstacle {
+impl SandboxFinding {
     fn of(wanted: &str, failure: &ProbeFailure) -> Self {
         Self { problem: format!("{wanted} does not work here: {failure}"), cure: failure.cure() }
     }
@@ -48,15 +48,15 @@ impl SandboxChoice {
         match self {
             Self::Run(tier) => Ok(*tier),
             Self::Unprotected(_) => Ok(SandboxTier::None),
-            Self::Unavailable(obstacle) | Self::Undecided { obstacle, .. } => Err(obstacle.detail()),
+            Self::Unavailable(finding) | Self::Undecided { finding, .. } => Err(finding.detail()),
         }
     }
 
     pub fn status(&self) -> SandboxStatus {
         let (detail, choices) = match self {
             Self::Run(_) => (None, Vec::new()),
-            Self::Unprotected(obstacle) | Self::Unavailable(obstacle) => (Some(obstacle.detail()), Vec::new()),
-            Self::Undecided { obstacle, choices } => (Some(obstacle.detail()), choices.clone()),
+            Self::Unprotected(finding) | Self::Unavailable(finding) => (Some(finding.detail()), Vec::new()),
+            Self::Undecided { finding, choices } => (Some(finding.detail()), choices.clone()),
         };
         SandboxStatus { tier: self.tier().ok(), detail, choices }
     }
@@ -89,21 +89,21 @@ impl ChoiceRequest<'_> {
         if let Some(tier) = demanded {
             return match self.probe.check(tier) {
                 Ok(()) => SandboxChoice::Run(tier),
-                Err(failure) => SandboxChoice::Unavailable(Obstacle::of(&format!("The sandbox \"{tier}\""), failure)),
+                Err(failure) => SandboxChoice::Unavailable(SandboxFinding::of(&format!("The sandbox \"{tier}\""), failure)),
             };
         }
         match (self.probe.check(SandboxTier::Jail), self.sign_in) {
-            (Err(failure), _) => SandboxChoice::Unprotected(Obstacle::of("A jail", failure)),
+            (Err(failure), _) => SandboxChoice::Unprotected(SandboxFinding::of("A jail", failure)),
             (Ok(()), SignIn::Environment) => SandboxChoice::Run(SandboxTier::Jail),
             (Ok(()), SignIn::Provider | SignIn::Elsewhere) => {
                 let works = |tier: &SandboxTier| self.probe.check(*tier).is_ok();
-                SandboxChoice::Undecided { obstacle: undecided(self.sign_in), choices: SandboxTier::ALL.iter().copied().filter(works).collect() }
+                SandboxChoice::Undecided { finding: undecided(self.sign_in), choices: SandboxTier::ALL.iter().copied().filter(works).collect() }
             }
         }
     }
 }
 
-fn undecided(sign_in: SignIn) -> Obstacle {
+fn undecided(sign_in: SignIn) -> SandboxFinding {
     let choose = "Choose whether agents run in a jail: in the dialog of a new project, or with \"sandbox\" in the configuration.";
     let (problem, more) = match sign_in {
         SignIn::Provider => (
@@ -116,7 +116,7 @@ fn undecided(sign_in: SignIn) -> Obstacle {
             SIGN_IN_BY_ENVIRONMENT,
         ),
     };
-    Obstacle { problem: problem.to_owned(), cure: format!("{choose} {more}") }
+    SandboxFinding { problem: problem.to_owned(), cure: format!("{choose} {more}") }
 }
 
 #[cfg(test)]

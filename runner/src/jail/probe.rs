@@ -39,7 +39,7 @@ pub enum ProbeFailure {
 }
 
 impl ProbeFailure {
-    /// What makes the tier work.
+    /// Returns the remedy that makes the tier work.
     pub fn cure(&self) -> String {
         match self {
             Self::NotInstalled => "Install it with `apt install bubblewrap` or `dnf install bubblewrap`.".to_owned(),

@@ -11,7 +11,7 @@ fn choose(sandbox: Option<SandboxTier>, sandbox_min: SandboxTier, answer: Option
     let config = Config { sandbox, sandbox_min, ..Config::default() };
     match (ChoiceRequest { config: &config, answer, sign_in, probe }).choose() {
         SandboxChoice::Run(tier) => tier.to_string(),
-        SandboxChoice::Unprotected(Obstacle { problem, .. }) => {
+        SandboxChoice::Unprotected(SandboxFinding { problem, .. }) => {
             assert!(problem.starts_with("A jail does not work here: bubblewrap"), "{problem}");
             "unprotected".to_owned()
         }
