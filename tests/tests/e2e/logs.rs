@@ -18,6 +18,7 @@ async fn parked_agents_are_announced_logged_and_measured() {
     let text =
         json!({"db_path": root.join("other/board.db"), "agent_command": [program], "repo_path": server.repository(), "log": "info,runner=debug"});
     std::fs::write(&config, text.to_string()).unwrap();
+    std::os::unix::fs::symlink(support::PROGRAM, &program).unwrap();
     let mut command = server.command(&["serve", "--no-open", "--port", "0", "--config"]);
     let mut process = command.arg(&config).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -33,6 +34,7 @@ async fn parked_agents_are_announced_logged_and_measured() {
         tokio::time::timeout(Duration::from_secs(60), next).await.unwrap_or_else(|_| panic!("no line begins with {start}"))
     };
     let url = line("listening on ").await;
+    std::fs::remove_file(&program).unwrap();
     let log = line("log ").await;
     assert_eq!(log, root.join("other/logs/board.log").display().to_string());
     let client = Client::new(&url, &std::fs::read_to_string(root.join("other/token")).unwrap());

@@ -119,16 +119,19 @@ async fn subscription_limit_parks_the_real_agent_until_reset() {
 
 #[tokio::test]
 async fn missing_program_parks_until_installed() {
-    let server = support::scripted_with(SCENARIO, |options| {
-        // The program installed later is not named `claude`, so the preflight does not check its version or sign-in.
-        options.config.agent_command[0] = options.config.worktrees_path.with_file_name("agent").display().to_string();
+    let server = support::scripted_in(SCENARIO, |options, root| {
+        // The program is not named `claude`, so the preflight does not check its version or sign-in.
+        let program = root.join("agent");
+        symlink(support::PROGRAM, &program).unwrap();
+        options.config.agent_command[0] = program.display().to_string();
     });
     let server = server.await;
+    let program = server.root().join("agent");
+    std::fs::remove_file(&program).unwrap();
     let project = server.project("Errands", None).await.unwrap().id;
     let task = add(&server, &project, "Errand").await;
     let (card, parking) = parked(&server, &project, &task, ParkReason::ProgramMissing).await;
     nothing_began(&server, &card).await;
-    let program = server.root().join("agent");
     assert!(parking.detail.contains(&*program.to_string_lossy()), "{}", parking.detail);
 
     symlink(support::PROGRAM, &program).unwrap();

@@ -86,7 +86,7 @@ async fn board_is_copied_while_it_runs_and_restored_when_it_is_stopped() {
     let (copied, text) = run(&server, &["backup", &file]).await;
     assert!(copied && text.contains("is a checked copy of"), "{text}");
     let (again, text) = run(&server, &["backup", &file]).await;
-    assert!(!again && text.contains("could not write the backup"), "a copy is never overwritten: {text}");
+    assert!(!again && text.contains("copy.db already exists; name another file"), "a copy is never overwritten: {text}");
     let later = server.project("After", None).await.unwrap().id;
     let (restored, text) = run(&server, &["restore", &file]).await;
     assert!(!restored && text.contains("is in use by another vibe-relay"), "{text}");
