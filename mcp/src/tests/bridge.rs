@@ -257,7 +257,7 @@ async fn bridge_without_a_token_uses_the_humans() {
     let (_client, theirs) = tokio::io::duplex(64);
     let (input, output) = tokio::io::split(theirs);
     let error = crate::bridge::serve(board.options(None), input, output).await.unwrap_err().to_string();
-    assert!(error.starts_with("no token was given and ") && error.contains("set VIBE_RELAY_TOKEN"), "{error}");
+    assert!(error.starts_with("no token was given, and your own in ") && error.contains("set VIBE_RELAY_TOKEN"), "{error}");
     std::fs::write(board.db.path().with_file_name("token"), format!("{PERSON}\n")).unwrap();
     let options = BridgeOptions { task_id: Some(TaskId::new(1)), ..board.options(None) };
     let (client, _bridge) = open(options, Era::Modern).await;
