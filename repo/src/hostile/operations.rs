@@ -263,6 +263,8 @@ impl Life<'_> {
         repository.restore_rescue(&reference, "restored").unwrap();
         assert!(repository.delete_branch("other", PROJECT).unwrap());
         repository.drop_rescue(&reference, &other).unwrap();
+        assert!(repository.has_own_references().unwrap());
+        assert_eq!(repository.branch_with_all_of("restored").unwrap().as_deref(), Some("restored"), "it is the branch of a person now");
         crate::DiskSpace::of(sample.top()).unwrap();
     }
 
