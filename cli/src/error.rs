@@ -42,7 +42,7 @@ pub(crate) enum CliError {
     RunnerCrashed(#[source] tokio::task::JoinError),
     #[error("the board cannot start: {}", problems.join("\n  "))]
     CannotServe { problems: Vec<String> },
-    #[error("the board is already running at {url} ({owner}); `vibe-relay open` signs a browser in, and ending that process stops the board")]
+    #[error("the board is already running at {url} ({owner}); `vibe-relay open` signs a browser in, and `vibe-relay stop` stops it")]
     AlreadyRunning { url: String, owner: String },
     #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },

@@ -13,9 +13,9 @@ use crate::error::CliError;
 use crate::team::{companion, token};
 use crate::{dead_drop, logging, output, settings};
 
-/// When the pages of the start are released: after the first requests of the agent.
+/// When the memory of the start is returned: after the first requests of the agent.
 const FIRST_RELEASE: Duration = Duration::from_secs(3);
-/// How often those of later requests are. A bridge waits for hours beside its agent.
+/// How often that of later requests is. A bridge waits for hours beside its agent.
 const RELEASE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Connects standard input and output to the board until the agent closes them.
@@ -37,15 +37,16 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>, companio
         hint.into_iter().for_each(output::hint);
         token
     };
-    tokio::spawn(release_pages());
+    tokio::spawn(return_memory());
     Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: own_token, git_dir: token::git_dir_here(), structured }).await?)
 }
 
-/// Releases the pages of the program now and then, for as long as the bridge runs.
-async fn release_pages() {
+/// Returns memory that the bridge does not need while it waits, for as long as it runs.
+async fn return_memory() {
     let mut ticks = interval_at(Instant::now() + FIRST_RELEASE, RELEASE_INTERVAL);
     loop {
         ticks.tick().await;
+        repo::return_freed_memory();
         if let Err(error) = file_pages::release() {
             tracing::debug!(%error, "memory is kept");
             return;

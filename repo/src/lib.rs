@@ -95,7 +95,7 @@ pub use identity::{Identity, user_name};
 pub use land::{GitUpdate, LandOutcome, LandRequest, LandingQuestion, UndoOutcome, UndoRequest};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use location::FoundFile;
-pub use memory::limit_memory;
+pub use memory::{limit_memory, return_freed_memory};
 pub use merge::{MergeOutcome, SQUASHED_PREFIX};
 pub use nested::{NestedRepository, NestedWork};
 pub use oracle_note::holding_notes;

@@ -1,4 +1,4 @@
-//! Limits the memory that a server keeps for repositories, whatever their size. Must not know any of them.
+//! Limits the memory that a process keeps: for repositories, whatever their size, and freed memory. Must not know any repository.
 
 use crate::error::{Attempt, RepoError};
 
@@ -37,4 +37,40 @@ pub fn limit_memory() -> Result<(), RepoError> {
             .and_then(|()| git2::opts::set_mwindow_mapped_limit(MAX_MAPPED_BYTES))
     };
     limited.attempting(|| "limit the memory for repositories".to_owned())
+}
+
+/// Gives memory that was freed back to the system, for a process that then waits. Other allocators than glibc's do so by themselves, or never.
+#[cfg_attr(target_env = "gnu", expect(unsafe_code, reason = "the allocator has no other interface for this"))]
+pub fn return_freed_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: It takes the locks of the allocator, and touches only memory that is free.
+    unsafe {
+        nix::libc::malloc_trim(0);
+    }
+}
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    /// The memory of this process that is not of a file, in bytes.
+    fn resident() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    }
+
+    #[test]
+    fn freed_blocks_below_one_in_use_are_returned() {
+        let mut blocks: Vec<Box<[u8]>> = (0..64 * 1024).map(|_| vec![1_u8; 1024].into_boxed_slice()).collect();
+        let last = blocks.pop();
+        drop(blocks);
+        let before = resident();
+        return_freed_memory();
+        let after = resident();
+        assert!(after + 32 * MIB < before, "{before} and then {after} bytes");
+        assert_eq!(last.map(|block| block.len()), Some(1024));
+    }
 }

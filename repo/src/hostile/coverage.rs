@@ -22,6 +22,7 @@ const OF_NO_REPOSITORY: [&str; 17] = [
     "limit_memory",
     "load_syntaxes",
     "require_writable",
+    "return_freed_memory",
     "unsigned",
     "upstream_reference",
     "user_name",
