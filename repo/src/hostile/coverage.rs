@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Public functions that read nothing of a repository.
-const OF_NO_REPOSITORY: [&str; 17] = [
+const OF_NO_REPOSITORY: [&str; 18] = [
     // The words and kinds of errors.
     "code",
     "hint",
