@@ -159,17 +159,18 @@ impl Error {
             Self::Store(_) => "the store failed, so the request was not carried out".to_owned(),
             other => other.to_string(),
         };
-        let (from, to, allowed) = match self {
-            Self::Store(db::Error::Refused(refusal @ Refusal::Move(MoveRefusal::Illegal { from, to, .. }))) => {
-                (Some(*from), Some(*to), refusal.allowed())
+        let mut problem = Problem::new(status.as_u16(), code, detail, self.hint());
+        if let Self::Store(db::Error::Refused(refusal)) = self {
+            problem.missing = refusal.missing().map(str::to_owned);
+            match refusal {
+                Refusal::Move(MoveRefusal::Illegal { from, to, .. }) => {
+                    (problem.from, problem.to, problem.allowed) = (Some(*from), Some(*to), refusal.allowed());
+                }
+                Refusal::Land(LandRefusal::CommitsReturn { returning, .. }) => problem.returning = Some(returning.clone()),
+                _ => {}
             }
-            _ => (None, None, Vec::new()),
-        };
-        let returning = match self {
-            Self::Store(db::Error::Refused(Refusal::Land(LandRefusal::CommitsReturn { returning, .. }))) => Some(returning.clone()),
-            _ => None,
-        };
-        Problem { status: status.as_u16(), code: code.to_owned(), detail, hint: self.hint(), from, to, allowed, returning }
+        }
+        problem
     }
 }
 

@@ -211,19 +211,13 @@ impl CliError {
 
 /// The next step after a refusal of the board, which words it for every client, as a command or an option where there is one.
 fn next_step(problem: &Problem) -> String {
-    let is_about = |noun: &str| problem.code == "not-found" && problem.detail.starts_with(noun);
-    if is_about("project ") {
-        "`vibe-relay project list` lists the projects.".to_owned()
-    } else if is_about("task ") {
-        "`vibe-relay task list` lists the tasks; with --all, finished ones too.".to_owned()
-    } else if is_about("token ") {
-        "`vibe-relay token list` lists the tokens.".to_owned()
-    } else if is_about("browser session ") {
-        "`vibe-relay session list` lists the sessions.".to_owned()
-    } else if problem.code == "reason-needed" {
-        problem.hint.replace("with the move", "with --reason")
-    } else {
-        problem.hint.clone()
+    match problem.missing.as_deref() {
+        Some("project") => "`vibe-relay project list` lists the projects.".to_owned(),
+        Some("task") => "`vibe-relay task list` lists the tasks; with --all, finished ones too.".to_owned(),
+        Some("token") => "`vibe-relay token list` lists the tokens.".to_owned(),
+        Some("browser session") => "`vibe-relay session list` lists the sessions.".to_owned(),
+        _ if problem.code == "reason-needed" => problem.hint.replace("with the move", "with --reason"),
+        _ => problem.hint.clone(),
     }
 }
 
@@ -243,26 +237,33 @@ pub(crate) fn full_text(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use domain::board::status::Status;
+    use domain::board::transition::refusal::MoveRefusal;
+    use domain::refusal::Refusal;
+
     use super::*;
 
-    fn refused(code: &str, detail: &str, hint: &str) -> String {
-        let (detail, hint) = (detail.to_owned(), hint.to_owned());
-        let problem = Problem { status: 404, code: code.to_owned(), detail, hint, from: None, to: None, allowed: Vec::new(), returning: None };
+    fn refused(refusal: Refusal) -> String {
+        let mut problem = Problem::new(404, refusal.code(), refusal.to_string(), refusal.hint());
+        problem.missing = refusal.missing().map(str::to_owned);
         CliError::Refused { problem: Box::new(problem) }.to_string()
     }
 
     #[test]
     fn next_step_is_a_command_or_an_option_where_there_is_one() {
-        let look_up = "Look up the task on the board; ids have the form TASK-001.";
+        let task = TaskId::new(77);
         assert_eq!(
-            refused("not-found", "task TASK-077 does not exist", look_up),
+            refused(Refusal::not_found("task", &task)),
             "task TASK-077 does not exist. `vibe-relay task list` lists the tasks; with --all, finished ones too."
         );
         assert_eq!(
-            refused("reason-needed", "moving TASK-003 to cancelled needs a reason", "Pass a reason with the move: failed or obsolete."),
-            "moving TASK-003 to cancelled needs a reason. Pass a reason with --reason: failed or obsolete."
+            refused(MoveRefusal::ReasonNeeded { task, to: Status::Cancelled }.into()),
+            "moving TASK-077 to cancelled needs a reason. Pass a reason with --reason: failed, abandoned, obsolete or duplicate."
         );
-        assert_eq!(refused("not-found", "run RUN-009 does not exist", "Look up the run."), "run RUN-009 does not exist. Look up the run.");
+        assert_eq!(
+            refused(Refusal::not_found("run", "RUN-009")),
+            "run RUN-009 does not exist. Look up the run on the board; ids have the form RUN-001."
+        );
     }
 
     #[test]

@@ -128,6 +128,11 @@ impl Refusal {
         if let Self::General(GeneralRefusal::RateLimited { seconds, .. }) = self { Some(*seconds) } else { None }
     }
 
+    /// The kind of thing that does not exist, if that is the reason.
+    pub fn missing(&self) -> Option<&'static str> {
+        if let Self::General(GeneralRefusal::NotFound { what, .. }) = self { Some(what) } else { None }
+    }
+
     /// The legal targets of the task, if the move is not in the table.
     pub fn allowed(&self) -> Vec<Target> {
         if let Self::Move(refusal) = self { refusal.allowed() } else { Vec::new() }

@@ -5,6 +5,7 @@ mod board;
 mod comment;
 mod context;
 mod plan;
+mod problem;
 mod review;
 mod usage;
 
@@ -16,6 +17,7 @@ pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn, OpenCards};
 pub use comment::CommentView;
 pub use context::{ContextUse, FoundMessage, QuotedMessage, SessionThread};
 pub use plan::{PlanView, PlannedTask};
+pub use problem::Problem;
 pub use review::{Approval, ReviewView};
 pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 
@@ -27,15 +29,12 @@ use utoipa::ToSchema;
 
 use crate::board::project::{PlanApproval, ReviewPolicy};
 use crate::board::question::Question;
-use crate::board::status::Status;
 use crate::board::takeover::Takeover;
 use crate::board::task::Task;
-use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
 use crate::id::RunId;
 use crate::runs::branch_start::BranchStart;
 use crate::runs::evidence::Sha;
-use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
 use crate::runs::permission::{PermissionAnswer, PermissionRequest};
 use crate::runs::profile::Profile;
@@ -72,28 +71,6 @@ impl<T> List<T> {
         let next = items.last().filter(|_| has_more).map(id);
         Self { items, next }
     }
-}
-
-/// An error, as `application/problem+json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Problem {
-    pub status: u16,
-    /// A stable code for programs.
-    pub code: String,
-    /// The attempted action and the reason why it failed.
-    pub detail: String,
-    /// The next legal step.
-    pub hint: String,
-    /// The status of the task, for an illegal move.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Status>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<Status>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub allowed: Vec<Target>,
-    /// The commits that landing would bring back to the base branch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub returning: Option<Box<ReturningCommits>>,
 }
 
 /// `POST /api/projects`.

@@ -61,9 +61,13 @@ fn prompts(config: &Config) -> CheckResult {
 /// Checks what a server needs. `port` is the one that the command line names, and `running` the port of the board that runs already.
 pub(super) async fn checks(config: &Config, port: Option<u16>, running: Option<u16>) -> Vec<Check> {
     let mut checks = folders(config);
-    checks.push(check("database", database(config, running.is_some()).await));
-    checks.push(check("port", self::port(port.or(config.port), last_port::read(&config.db_path), running)));
+    checks.extend(database_and_port(config, port, running).await);
     checks
+}
+
+async fn database_and_port(config: &Config, port: Option<u16>, running: Option<u16>) -> [Check; 2] {
+    let database = check("database", database(config, running.is_some()).await);
+    [database, check("port", self::port(port.or(config.port), last_port::read(&config.db_path), running))]
 }
 
 fn folders(config: &Config) -> Vec<Check> {
@@ -84,12 +88,12 @@ pub(crate) fn require_folders(config: &Config) -> Result<(), CliError> {
 }
 
 /// Refuses a server that can only fail: by its machine, or by what its configuration names. The default agent program and a repository
-/// may be missing, because a person can install and choose one while the server runs.
+/// may be missing, because a person can install and choose one while the server runs. [`require_folders`] comes first.
 ///
 /// # Errors
 /// Every check that fails.
 pub(crate) async fn require(config: &Config, port: Option<u16>) -> Result<(), CliError> {
-    let mut checks = checks(config, port, None).await;
+    let mut checks = Vec::from(database_and_port(config, port, None).await);
     if config.agent_command != Config::default().agent_command && preflight::program(config).is_err() {
         checks.push(check("agent", agents::agent(config).await));
     }
@@ -208,7 +212,11 @@ mod tests {
         for (name, config, port, remedy) in cases {
             let found = failures(&config, port).await;
             assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name], "{found:?}");
-            let error = require(&config, port).await.unwrap_err().to_string();
+            let refused = match require_folders(&config) {
+                Ok(()) => require(&config, port).await,
+                refused => refused,
+            };
+            let error = refused.unwrap_err().to_string();
             assert!(error.contains(&found[0].1), "{error}");
             assert!(error.contains(remedy), "{error}");
         }

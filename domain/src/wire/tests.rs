@@ -8,7 +8,7 @@ use crate::board::comment::AuthorRole;
 use crate::board::comment::Comment;
 use crate::board::planned_files::PlannedFiles;
 use crate::board::project::tests::card;
-use crate::board::status::HeldBy;
+use crate::board::status::{HeldBy, Status};
 use crate::board::task::TaskPatch;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
@@ -101,6 +101,7 @@ fn problem_omits_empty_lists_of_moves() {
         code: refusal.code().to_owned(),
         detail: refusal.to_string(),
         hint: refusal.hint(),
+        missing: None,
         from: Some(Status::Done),
         to: Some(Status::Backlog),
         allowed: refusal.allowed(),

@@ -44,7 +44,7 @@ pub(super) enum PostError {
     #[error("it did not answer like the board")]
     UnexpectedResponse,
     #[error("{status}")]
-    Status { status: StatusCode, problem: Option<domain::wire::Problem> },
+    Status { status: StatusCode, problem: Option<Box<domain::wire::Problem>> },
 }
 
 /// The connection of the last call, kept for the next one. Concurrent calls open others.

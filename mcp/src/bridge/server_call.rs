@@ -97,7 +97,7 @@ enum Attempt {
     GiveUp(BoardUnavailable),
 }
 
-fn refused(status: StatusCode, problem: Option<Problem>) -> BoardUnavailable {
+fn refused(status: StatusCode, problem: Option<Box<Problem>>) -> BoardUnavailable {
     match problem {
         Some(problem) => BoardUnavailable::Refused { code: problem.code, detail: problem.detail, hint: problem.hint },
         None => BoardUnavailable::Refused {

@@ -111,7 +111,7 @@ pub(super) fn unavailable() -> Response {
 }
 
 fn problem(status: StatusCode, code: &str, detail: String, hint: String) -> Response {
-    let body = Problem { status: status.as_u16(), code: code.to_owned(), detail, hint, from: None, to: None, allowed: Vec::new(), returning: None };
+    let body = Problem::new(status.as_u16(), code, detail, hint);
     let mut response = (status, Json(body)).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     response

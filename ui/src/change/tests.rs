@@ -10,9 +10,7 @@ fn before(card: Card) -> Option<Before> {
 }
 
 fn refusal(detail: &str, hint: &str) -> Failure {
-    let (code, status) = (String::new(), 409);
-    let (detail, hint) = (detail.to_owned(), hint.to_owned());
-    Failure::Refused(Box::new(Problem { status, code, detail, hint, from: None, to: None, allowed: Vec::new(), returning: None }))
+    Failure::Refused(Box::new(Problem::new(409, "", detail.to_owned(), hint.to_owned())))
 }
 
 fn to(status: Status) -> Change {
