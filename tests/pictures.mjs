@@ -50,7 +50,9 @@ try {
   await call("PATCH", "", { plan_approval: "ask" });
 
   const page = await browser.newPage();
-  const theme = (value) => page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+  // Without motion, no picture shows half of a transition.
+  const theme = (value) =>
+    page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }, { name: "prefers-reduced-motion", value: "reduce" }]);
   const open = (path) => page.goto(`${origin}/projects/PROJ-001${path}`);
   const shows = (words) => until(`"${words}" on the page`, () => page.evaluate((words) => document.body.innerText.includes(words), words));
   const press = (start) =>
@@ -74,7 +76,8 @@ try {
   await open("");
   await shows("Add the footer");
   await call("POST", "/plan/approve", {});
-  await shows("Which accent colour");
+  // The answers follow the question after a moment.
+  await shows("Sea green");
   for (const [scheme, name] of [["light", "board"], ["dark", "board-dark"]]) {
     await theme(scheme);
     await pause(150);
