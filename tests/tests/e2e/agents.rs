@@ -1,5 +1,7 @@
 //! Messages between agents: two managed agents, and external agents with tokens from the human.
 
+use std::time::Duration;
+
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
@@ -13,6 +15,8 @@ use tests::server::TestServer;
 use crate::support::{self, add, done, open, reached};
 
 const SCENARIO: &str = include_str!("../../scenarios/agents.json");
+/// How long a message may take to its recipient on a slow machine.
+const GIVEN_WITHIN: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn coders_exchange_question_and_answer_while_working() {
@@ -181,11 +185,14 @@ fn merged(mut one: Value, other: Value) -> Value {
 /// Waits until a message was delivered to its recipient.
 async fn given(server: &TestServer, project: &ProjectId, content: &str) {
     let path = format!("/api/projects/{project}/messages?count=50");
-    loop {
-        let list: List<Message> = server.get(&path).await.unwrap();
-        if list.items.iter().any(|message| message.content == content && message.read) {
-            return;
+    let poll = async {
+        loop {
+            let list: List<Message> = server.get(&path).await.unwrap();
+            if list.items.iter().any(|message| message.content == content && message.read) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    };
+    assert!(tokio::time::timeout(GIVEN_WITHIN, poll).await.is_ok(), "no agent was given {content:?} within {} s", GIVEN_WITHIN.as_secs());
 }
