@@ -37,6 +37,12 @@ async fn coders_exchange_question_and_answer_while_working() {
     assert_eq!((&coder["health"], &coder["current_task"]), (&json!("healthy"), &json!(asks)), "{coder}");
 
     text(&server, &mara, "send", json!({"to_agent": "all", "message": "Write everything in UTF-8."})).await;
+    let inbox: Vec<Value> = serde_json::from_str(&text(&server, &ole, "check_inbox", json!({})).await).unwrap();
+    assert_eq!(inbox.iter().map(|message| message["content"].as_str().unwrap()).collect::<Vec<_>>(), ["Write everything in UTF-8."]);
+    let ack = json!({"ack": inbox[0]["id"]});
+    assert!(text(&server, &ole, "check_inbox", ack).await.contains("No new messages."));
+    // An agent that has an unread message may not send one.
+    given(&server, &project, "Write everything in UTF-8.").await;
     open(&server, "asker");
     reached(&server, "asked").await;
     given(&server, &project, "Which port does the server use?").await;
@@ -60,10 +66,6 @@ async fn coders_exchange_question_and_answer_while_working() {
     for task in [&asks, &answers] {
         assert_eq!(told(task, "Write everything in UTF-8."), 1, "the broadcast reached {task} once");
     }
-    let inbox: Vec<Value> = serde_json::from_str(&text(&server, &ole, "check_inbox", json!({})).await).unwrap();
-    assert_eq!(inbox.iter().map(|message| message["content"].as_str().unwrap()).collect::<Vec<_>>(), ["Write everything in UTF-8."]);
-    let ack = json!({"ack": inbox[0]["id"]});
-    assert!(text(&server, &ole, "check_inbox", ack).await.contains("No new messages."));
     let copies: Vec<Value> = serde_json::from_str(&text(&server, &mara, "check_inbox", json!({})).await).unwrap();
     assert!(copies.iter().all(|copy| copy["is_cc"] == true), "{copies:?}");
     assert_eq!(copies.len(), 2, "the lead has a copy of the question and of the answer, and no echo of its own words");
