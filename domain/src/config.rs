@@ -11,6 +11,7 @@ pub mod origin;
 pub mod setting;
 pub mod table;
 mod values;
+pub mod webhook_keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::config::error::ConfigError;
-use crate::config::origin::{Origin, find, given_keys};
+use crate::config::origin::{Origin, find, given_keys, value_at};
 use crate::config::table::{Form, row_of};
 use crate::prompt::Prompts;
 use crate::rate_limit::RateLimits;
@@ -237,8 +238,10 @@ impl Config {
         let given = keys::read(text)?;
         let known = serde_json::to_value(Self::default()).map_err(|error| ConfigError::Syntax(error.to_string()))?;
         keys::reject_unknown(&given, &known, "")?;
-        let mut config: Self =
-            serde_path_to_error::deserialize(&given).map_err(|error| ConfigError::wrong_type(&given, error.path(), error.inner().to_string()))?;
+        let mut config: Self = serde_path_to_error::deserialize(&given).map_err(|error| {
+            let (key, found) = (error.path().to_string(), value_at(&given, error.path()));
+            webhook_keys::unexpected(&key, found).unwrap_or_else(|| ConfigError::wrong_type(&key, found, error.inner().to_string()))
+        })?;
         config.origin.keys = given_keys(&given);
         reject_empty_texts(&given, &config.origin.keys)?;
         config.resolve_paths(folder, home);

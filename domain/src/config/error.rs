@@ -1,7 +1,6 @@
 //! The reasons why a configuration is rejected. Each names the key, and says what is expected as the reference does.
 
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment};
 
 use super::origin::find;
 use super::table::{is_hidden, row_of};
@@ -30,15 +29,9 @@ impl ConfigError {
         Self::unexpected_value(key, find(given, key)).unwrap_or_else(|| Self::value(key, "not a valid value"))
     }
 
-    /// The error about the value at `path` in the file `given`, whose type is wrong. `problem` is that of the parser.
-    pub(super) fn wrong_type(given: &Value, path: &Path, problem: String) -> Self {
-        let key = path.to_string();
-        let found = path.iter().fold(given, |below, segment| match segment {
-            Segment::Map { key } => &below[key.as_str()],
-            Segment::Seq { index } => &below[*index],
-            Segment::Enum { .. } | Segment::Unknown => below,
-        });
-        Self::unexpected_value(&key, found).unwrap_or(Self::Value { key, problem })
+    /// The error about `found` at `key`, whose type is wrong. `problem` is that of the parser.
+    pub(super) fn wrong_type(key: &str, found: &Value, problem: String) -> Self {
+        Self::unexpected_value(key, found).unwrap_or_else(|| Self::value(key, problem))
     }
 
     /// None if the table does not describe the place.
@@ -50,8 +43,6 @@ impl ConfigError {
             Some((row, true)) => match row.values.form {
                 Form::Strings | Form::Variables => "a string".to_owned(),
                 Form::TwoIntegers => row.values.expected(),
-                // The parser describes the keys of an object.
-                _ if !found.is_object() && key.ends_with(']') => "an object".to_owned(),
                 _ => return None,
             },
             None if !found.is_object() => "an object".to_owned(),

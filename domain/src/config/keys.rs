@@ -34,13 +34,18 @@ pub(super) fn reject_unknown(given: &Value, known: &Value, path: &str) -> Result
             Some(_) if key == "env" => {}
             Some(below) => reject_unknown(value, below, &format!("{path}{key}."))?,
             None => {
-                let nearest = known.keys().max_by(|one, other| strsim::jaro_winkler(key, one).total_cmp(&strsim::jaro_winkler(key, other)));
-                let nearest = nearest.filter(|nearest| strsim::jaro_winkler(key, nearest) > 0.7).map(|nearest| format!("{path}{nearest}"));
+                let nearest = nearest(key, known.keys().map(String::as_str)).map(|nearest| format!("{path}{nearest}"));
                 return Err(ConfigError::UnknownKey { key: format!("{path}{key}"), nearest });
             }
         }
     }
     Ok(())
+}
+
+/// The known key that is most similar to `key`, if one is similar at all.
+pub(super) fn nearest<'a>(key: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let similarity = |known: &str| strsim::jaro_winkler(key, known);
+    known.max_by(|one, other| similarity(one).total_cmp(&similarity(other))).filter(|nearest| similarity(nearest) > 0.7)
 }
 
 /// A value whose objects have each key once.

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use serde_path_to_error::{Path, Segment};
 
 use crate::vocabulary::vocabulary;
 
@@ -37,6 +38,15 @@ pub struct Origin {
 /// The value at a key with dots, or null.
 pub(super) fn find<'a>(values: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(values, |below, part| &below[part])
+}
+
+/// The value at a path, or null.
+pub(super) fn value_at<'a>(values: &'a Value, path: &Path) -> &'a Value {
+    path.iter().fold(values, |below, segment| match segment {
+        Segment::Map { key } => &below[key.as_str()],
+        Segment::Seq { index } => &below[*index],
+        Segment::Enum { .. } | Segment::Unknown => below,
+    })
 }
 
 /// The keys that a configuration file gives a value, with dots, as the table names them.

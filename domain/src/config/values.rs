@@ -66,7 +66,8 @@ impl Values {
         expected
     }
 
-    fn limits(self) -> &'static str {
+    /// The allowed values, without what explains them.
+    pub(super) fn limits(self) -> &'static str {
         self.allowed.split(';').next().unwrap_or_default()
     }
 }

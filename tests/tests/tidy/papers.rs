@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use domain::config::table::TABLE;
+use domain::config::webhook_keys::WEBHOOK_KEYS;
 
 use crate::source::{files, none, read, root};
 
@@ -63,9 +64,10 @@ fn doctor_knows_the_version_that_the_tests_drive() {
 /// The page of settings.
 const SETTINGS: &str = "docs/configuration.md";
 
-/// The heads of the two tables of settings.
+/// The heads of the tables of settings.
 const MEANINGS: &str = "| key | default | meaning |\n|---|---|---|\n";
 const LIMITS: &str = "| key | type | unit | allowed |\n|---|---|---|---|\n";
+const WEBHOOKS: &str = "| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
 
 /// The rows of a table of settings.
 fn rows_of_settings<'a>(page: &'a str, head: &str) -> Vec<&'a str> {
@@ -74,11 +76,12 @@ fn rows_of_settings<'a>(page: &'a str, head: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_reference_repeats_the_table_of_settings() {
+fn the_reference_repeats_the_tables_of_settings() {
     let meanings: Vec<String> = TABLE.iter().map(|row| row.to_markdown()).collect();
     let limits: Vec<String> = TABLE.iter().map(|row| row.limits_to_markdown()).collect();
+    let webhooks: Vec<String> = WEBHOOK_KEYS.iter().map(|key| key.to_markdown()).collect();
     let mut page = read(SETTINGS);
-    for (head, expected) in [(MEANINGS, meanings), (LIMITS, limits)] {
+    for (head, expected) in [(MEANINGS, meanings), (LIMITS, limits), (WEBHOOKS, webhooks)] {
         if std::env::var_os("UPDATE_DOCS").is_some() {
             page = page.replace(&rows_of_settings(&page, head).join("\n"), &expected.join("\n"));
             std::fs::write(root().join(SETTINGS), &page).unwrap();
