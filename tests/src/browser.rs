@@ -236,30 +236,34 @@ impl Browser {
         self.until(&format!("{selector} does not exist"), &format!("!document.querySelector({})", json!(selector))).await;
     }
 
-    /// Clicks the button, link or menu item with this name.
+    /// Clicks the button, link or menu item with this name, once it can be used.
     ///
     /// # Panics
     /// No such element can be clicked.
     pub async fn press(&self, name: &str) {
         let path = format!("//*[self::button or self::a or @role='menuitem'][normalize-space()=\"{name}\" or @aria-label=\"{name}\"]");
         let press = async || {
-            // An element of the same name may be hidden, such as one that only a phone shows.
+            // An element of the same name may be hidden, such as one that only a phone shows. A press of a disabled button would be lost
+            // without an error.
             for element in self.client.find_all(Locator::XPath(&path)).await? {
-                if element.is_displayed().await? {
+                if element.is_displayed().await? && element.is_enabled().await? {
                     return element.click().await;
                 }
             }
-            self.client.find(Locator::XPath(&path)).await?.click().await
+            Err(CmdError::WaitTimeout)
         };
         self.wait(&format!("{name:?} is pressed"), press).await;
     }
 
-    /// Clicks the first element that matches `selector`.
+    /// Clicks the first element that matches `selector`, once it can be used.
     ///
     /// # Panics
     /// No such element can be clicked.
     pub async fn click(&self, selector: &str) {
-        let click = async || self.client.find(Locator::Css(selector)).await?.click().await;
+        let click = async || {
+            let element = self.client.find(Locator::Css(selector)).await?;
+            if element.is_enabled().await? { element.click().await } else { Err(CmdError::WaitTimeout) }
+        };
         self.wait(&format!("{selector} is clicked"), click).await;
     }
 
